@@ -85,6 +85,15 @@ export const ClosingCheckpoint = Type.Object({
 })
 export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
 
+/** The rows of a derived table in the snapshot of a seal. */
+export const SealedTable = Type.Object({
+  name: Type.String({ pattern: '^[a-z_]+$' }),
+  rows: Amount,
+  digest: Type.String({ description: 'the sums of the words of the SHA-256 of each row as COPY writes it, as hex' }),
+  sha256: Type.String({ description: 'of its file' }),
+})
+export type SealedTable = Static<typeof SealedTable>
+
 /** What a step of a closing found: `subject` is the position of an event, an account, or a row of a table. */
 const NamedFinding = {
   finding: Type.String({
@@ -356,6 +365,11 @@ export const eventTypes = {
       /** What its steps found that was acknowledged, in this month or an earlier one. */
       acknowledged: Type.Array(AcknowledgedFinding),
     }),
+  },
+  /** A snapshot was made of the derived tables as of `position`; those that had no rows are left out. */
+  'ledger-sealed': {
+    version: 1,
+    data: Type.Object({ position: Id, tables: Type.Array(SealedTable), checkpoint: ClosingCheckpoint }),
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },
   ...agencyEvents,

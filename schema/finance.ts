@@ -189,6 +189,9 @@ export const ExplainedBalance = named(
 
 export const VerifyQuery = Type.Object({
   as_of: Type.Optional(digits('a position: the last one to verify', 'رقم موضع في السجل، وهو آخر موضع يشمله التحقق')),
+  full: Type.Optional(
+    Type.Literal('true', { description: 'begins at position 1, not at the newest seal, and checks all seals' }),
+  ),
 })
 
 const Found = Type.Object({
@@ -211,7 +214,15 @@ const work = {
   seconds_left: nullable(Type.Integer({ minimum: 0, description: 'while it runs and its rate is known' })),
 }
 
-const jobKinds = ['verification', 'streamed-verification', 'closing', 'trial-balance', 'draws', 'rebuild'] as const
+const jobKinds = [
+  'verification',
+  'streamed-verification',
+  'closing',
+  'trial-balance',
+  'draws',
+  'rebuild',
+  'seal',
+] as const
 
 /** Something that takes long. */
 export const Job = named(
@@ -246,6 +257,8 @@ export const VerificationRun = named(
       { description: 'failed: it did not reach the end, as when its instance was stopped' },
     ),
     up_to: nullable(Amount),
+    seal: nullable({ ...Amount, description: 'the seal that it began at; null: at position 1, or it has not ended' }),
+    notices: Type.Array(Type.String(), { description: 'why it did not begin at a newer seal' }),
     checkpoint: nullable(Checkpoint),
     findings: Type.Array(Found, { description: 'the first ones, by position' }),
   }),
@@ -273,6 +286,9 @@ export const StartVerification = Type.Object({
       },
       { description: 'a checkpoint of this ledger, as it was answered or printed' },
     ),
+  ),
+  full: Type.Optional(
+    Type.Boolean({ description: 'begins at position 1, not at the newest seal, and checks all seals' }),
   ),
 })
 

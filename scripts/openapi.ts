@@ -29,6 +29,7 @@ export async function openapiDocument(): Promise<object> {
     piiKey: '',
     jobs,
     closingsFolder: '',
+    sealsFolder: '',
   })
   const app = await build({ ...parts, slices: [...slices, finance] })
   await app.ready()

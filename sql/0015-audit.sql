@@ -117,3 +117,12 @@ create table finding_acknowledgements (
 );
 comment on table finding_acknowledgements is
   'Findings that operators acknowledged, which stop no closing any more. From the ledger.';
+
+create table seals (
+  position  bigint primary key,
+  -- The position of its event.
+  seal_id   bigint not null unique,
+  sealed_at timestamptz not null
+);
+comment on table seals is
+  'Positions of the ledger from which a replay can begin, as there are snapshots of the rows as of them. From the ledger.';

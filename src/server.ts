@@ -116,7 +116,7 @@ async function start(
   } catch (err) {
     log.error({ err }, 'the folder of closings could not be made private; others may read its files')
   }
-  const audit = { url, checkpoints, piiKey: keys.pii, jobs, closingsFolder: closings }
+  const audit = { url, checkpoints, piiKey: keys.pii, jobs, closingsFolder: closings, sealsFolder: config.sealsFolder }
   const finance = createFinanceSlice(audit)
   const signInCodes = createSignInCodes(config)
   const isReady = readiness(database.probe, tail, executor)

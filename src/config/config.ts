@@ -6,7 +6,14 @@ import { Value } from '@sinclair/typebox/value'
 import { envSchema } from 'env-schema'
 import { type GivenApprovals, readApprovals } from './approvals.ts'
 import { type JwtKey, readPublicKey, readServiceAccount, type ServiceAccount } from './credentials.ts'
-import { type Environment, environment, type LogLevel, type LostCommitsConfig, type Variables } from './environment.ts'
+import {
+  type Environment,
+  environment,
+  type LogLevel,
+  type LostCommitsConfig,
+  readSealsFolder,
+  type Variables,
+} from './environment.ts'
 
 /** The environment, read once. Null means not given; then there is a default elsewhere or the feature is off. */
 export interface Config extends LostCommitsConfig {
@@ -32,6 +39,8 @@ export interface Config extends LostCommitsConfig {
   readonly assetBaseUrl: string | null
   /** A folder with pictures and videos that are served at `/assets`, absolute; null: only those of the demo catalogue. */
   readonly assetDir: string | null
+  /** The folder of snapshots of seals, absolute. */
+  readonly sealsFolder: string
   readonly rouletteFeePercent: number
   readonly roomAdminCommissionPercent: number
   /** Requests a minute for each user on this instance; null is no limit. */
@@ -103,6 +112,7 @@ export function loadConfig(env: Variables): Config {
     onLostCommits: values.ON_LOST_COMMITS === 'recover' ? 'recover' : 'stop',
     ledgerSchema: values.LEDGER_SCHEMA,
     dataDir: resolve(values.DATA_DIR),
+    sealsFolder: readSealsFolder(values),
     jwt,
     jwtAudience: values.JWT_AUDIENCE ?? null,
     jwtIssuer: values.JWT_ISSUER ?? null,

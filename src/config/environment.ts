@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
@@ -44,6 +44,7 @@ export const environment = Type.Object({
   ON_LOST_COMMITS: Type.Optional(Type.String({ pattern: '^(stop|recover)$', description: 'must be stop or recover' })),
   LEDGER_SCHEMA: ledgerSchema,
   DATA_DIR: Type.String({ default: '.data' }),
+  SEAL_DIR: text,
   JWT_SECRET: text,
   JWT_PUBLIC_KEY: text,
   JWT_AUDIENCE: text,
@@ -105,6 +106,13 @@ export function readLedgerSchema(env: Variables): string {
   const schema = env['LEDGER_SCHEMA'] || DEFAULT_SCHEMA
   if (!Value.Check(ledgerSchema, schema)) throw new Error(`LEDGER_SCHEMA ${ledgerSchema.description}.`)
   return schema
+}
+
+/** The folder of snapshots of seals: SEAL_DIR, else one in DATA_DIR, where ledgers in other schemas have their own. */
+export function readSealsFolder(env: Variables): string {
+  const schema = readLedgerSchema(env)
+  const name = schema === DEFAULT_SCHEMA ? 'seals' : `seals-${schema}`
+  return resolve(env['SEAL_DIR'] || join(env['DATA_DIR'] || environment.properties.DATA_DIR.default, name))
 }
 
 /** How it is noticed that commits were lost, and what is done then. */

@@ -11,6 +11,7 @@ export const verifyDatabase = (
   { serviceUrl }: TestDatabase,
   asOf: number | null = null,
   checkpoint: CheckpointHead | null = null,
+  sealsFolder?: string,
 ): Promise<Verification> => {
   const { signal } = new AbortController()
   return verify(serviceUrl, {
@@ -19,6 +20,7 @@ export const verifyDatabase = (
     piiKey: testPiiKey,
     progress: () => {},
     signal,
+    ...(sealsFolder !== undefined && { sealsFolder }),
   })
 }
 

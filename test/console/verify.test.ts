@@ -1,17 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'tap'
+import { checkpointSigner } from '../../src/audit/checkpoint.ts'
+import { makeSeal } from '../../src/audit/seals/seal.ts'
 import { rowPath } from '../../src/console/layout/links.ts'
+import { recordSeal } from '../../src/features/closings/seal.ts'
 import { auditInThisThread } from '../audit/audit-in-this-thread.ts'
 import { holdVerifications } from '../audit/hold-verifications.ts'
 import { signedIn } from '../harness/app/console-session.ts'
 import { createTestApp } from '../harness/app/test-app.ts'
-import { queryRows } from '../harness/ledger/test-executor.ts'
+import { createTestExecutor, queryRows } from '../harness/ledger/test-executor.ts'
 import { until } from '../harness/until.ts'
 import { csrfOf } from './page-texts.ts'
 
 test('finance starts verifications, follows them, and sees what they find', async (t) => {
   auditInThisThread(t)
-  const { app, database, operator } = await createTestApp(t)
+  const { app, database, operator, sealsFolder } = await createTestApp(t)
   await operator('POST', '/admin/v1/users', { users: [{ id: 7 }] })
   await operator('POST', '/admin/v1/users/7/credits', { currency: 'coins', amount: 5, reason: 'a test' })
   const finance = await signedIn(app, 'finance', 'fin')
@@ -55,13 +58,24 @@ test('finance starts verifications, follows them, and sees what they find', asyn
     t.match(refused.html, 'checkpoint')
   }
 
+  t.match((await finance.get('/console/verify')).html, /The last one that began at the first event was \d+ s ago\./)
+
+  const options = { sealsFolder, signer: checkpointSigner('k'), piiKey: null, progress: () => {} }
+  const { sealed } = await makeSeal(database.serviceUrl, { ...options, signal: new AbortController().signal })
+  if (sealed === null) throw new Error('it was not sealed')
+  await createTestExecutor(t, database.serviceUrl).runOk(recordSeal, sealed)
+  const fromSeal = await verify()
+  t.match(fromSeal.html, /Clean: all 1 events after the seal, their draws, and every table are right\./)
+  t.match(fromSeal.html, 'From the seal at')
+  t.notMatch((await verify({ full: 'on' })).html, 'From the seal at')
+
   await queryRows(database, "update balances set balance = 6 where account = 'user:7:coins'")
   const wrong = await verify()
   t.match(wrong.html, '<span class="status bad">findings</span>')
   t.match(wrong.html, 'href="/console/accounts/user:7:coins"')
   const csv = await finance.get('/console/verify/export.csv')
   t.match(csv.html, /^id,outcome,findings/)
-  t.equal(csv.html.trim().split('\r\n').length, 4, 'a line of titles, and three runs')
+  t.equal(csv.html.trim().split('\r\n').length, 6, 'a line of titles, and five runs')
 
   const early = (await finance.get('/console/verify/export.csv?at=1')).html
   t.equal(early.trim().split('\r\n').length, 1, 'no run began before the second event')

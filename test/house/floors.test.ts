@@ -117,6 +117,7 @@ test('what the schemas, the languages and the ledger import', async (t) => {
     /^pg-(cursor|copy-streams)$/,
     // Reads of routes and reports.
     ...(path.startsWith('src/ledger/indexes/') ? [/^kysely$/] : []),
+    ...(path === 'src/ledger/replay/row-file.ts' ? [/^node:sqlite$/] : []),
   ])
   // No other part of the ledger, and no I/O.
   const rulesOfLedger = foreign(under('src/ledger/rules'), ({ path }) => [

@@ -1,9 +1,13 @@
+import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
+import { ReplayState } from '../../ledger/replay/replay.ts'
 import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
 import { type AccountTotals, CurrencyTotals, isBalanced, readAccountTotals } from '../reports/account-totals.ts'
 import { readEntries } from '../reports/write-export.ts'
+import { sealBefore } from '../seals/seal-before.ts'
+import { replayedTables } from '../verify/draws/draw-checks.ts'
 import { HashedFile, writeHashed } from './files.ts'
 import { type StepWork, tableOf } from './step.ts'
 
@@ -97,9 +101,17 @@ interface OpenRequest {
 }
 
 /** Requests that were pending or approved when the month ended, oldest first: what is still owed. */
-export const openWithdrawalsStep: StepWork = async ({ url, last, folder }, _db, context) => {
+export const openWithdrawalsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
+  await using closing = new AsyncDisposableStack()
+  const seal = await sealBefore(db, first - 1, context, closing, withdrawals.name)
   const open = new Map<number, OpenRequest>()
-  for await (const page of readEntries(url, { first: 1, last }, context)) {
+  using sealed = new ReplayState({ tables: replayedTables, base: seal?.tables ?? new Map() })
+  for (const [, request] of sealed.rows(withdrawals)) {
+    const { withdrawal_id: id, user_id, target_id, wallet: currency, amount, status, created_at } = request
+    if (status !== 'pending' && status !== 'approved') continue
+    open.set(id, { id, user_id, target_id, currency, amount, requested_at: isoMicros(created_at), status })
+  }
+  for await (const page of readEntries(url, { first: (seal?.last.position ?? 0) + 1, last }, context)) {
     for (const entry of page) {
       if (!entry.type.startsWith('withdrawal-')) continue
       const { type, data, position, at } = parseStoredEvent(entry)
@@ -121,7 +133,7 @@ export const openWithdrawalsStep: StepWork = async ({ url, last, folder }, _db, 
       }
     }
   }
-  const requests = [...open.values()]
+  const requests = [...open.values()].sort((a, b) => a.id - b.id)
   const lines = requests.map(
     ({ id, status, user_id, target_id, currency, amount, requested_at }) =>
       `${id},${status},${user_id},${target_id},${currency},${formatDecimal(currency, amount)},${requested_at}\n`,

@@ -6,12 +6,12 @@ import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
 import { readAccountTotals } from '../reports/account-totals.ts'
 import { readEntries } from '../reports/write-export.ts'
-import { checkDraws, drawObservations } from '../verify/draws/check-draws.ts'
+import { checkDrawsUpTo, drawObservations } from '../verify/draws/check-draws.ts'
 import { MAX_FINDINGS, subjectOf } from '../verify/finding.ts'
 import { formatVerification, runVerification } from '../verify/verifications.ts'
 import { HashedFile, writeHashed } from './files.ts'
 import { ClosingRefused } from './month-books.ts'
-import { MAX_ROWS, type StepOptions, type StepOutcome, type StepWork, tableOf } from './step.ts'
+import { MAX_ROWS, type StepOptions, type StepOutcome, type StepWork, tableOf, VERIFICATION_FILE } from './step.ts'
 import { StepFindings } from './step-rows.ts'
 
 /** Events of staff without a movement that nevertheless give something. */
@@ -133,18 +133,20 @@ function movesOf({ movements }: LedgerEntry, { user_id, withdrawal_id }: Fields)
 }
 
 /**
- * The whole ledger and its tables, against the checkpoint of the closing before. It is a verification as staff start it:
- * one at a time, listed among the others.
+ * The ledger since the last seal up to the closing before, whose checkpoint it is compared with, and the tables. It is a
+ * verification as staff start it: one at a time, listed among the others.
  */
 export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
-  const { url, db, books, folder, madeBy: startedBy } = options
+  const { url, db, books, folder, madeBy: startedBy, sealsFolder } = options
   const checkpoint = books.previous?.checkpoint ?? null
   const parts = { ...options, chooseReportDatabase: async () => ({ db, url }) }
-  const running = await runVerification(parts, { startedBy, key: null, checkpoint }, options)
+  // The first closing begins at position 1.
+  const seals = sealsFolder === undefined ? {} : { sealsFolder, full: checkpoint === null, snapshotAt: books.last }
+  const running = await runVerification(parts, { startedBy, key: null, checkpoint, seals }, options)
   if (running === null) throw new ClosingRefused(VERIFICATION_RUNNING)
   const verification = await running.ended
   const { findings, position } = verification
-  const file = await writeHashed(folder, 'verification.json', `${JSON.stringify({ ...verification, checkpoint })}\n`)
+  const file = await writeHashed(folder, VERIFICATION_FILE, `${JSON.stringify({ ...verification, checkpoint })}\n`)
   const found = await StepFindings.of('verify', db)
   for (const one of findings) found.add(one.check, subjectOf(one), one.message)
   if (found.open >= MAX_FINDINGS) found.endEarly()
@@ -167,9 +169,9 @@ export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
   }
 }
 
-/** Recomputes every draw up to the month's end, as odds and chains may be older than the month. */
-export const checkDrawsStep: StepWork = async ({ url, last, folder }, db, context) => {
-  const report = await checkDraws(readEntries(url, { first: 1, last }, context))
+/** Recomputes every draw of the month, and those since the last seal before it. */
+export const checkDrawsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
+  const report = await checkDrawsUpTo({ url, db, last, after: first - 1 }, context)
   const { faults } = report
   const found = await StepFindings.of('draws', db)
   for (const { position, message } of faults) found.add('draw', String(position), message)

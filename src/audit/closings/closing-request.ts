@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { Kysely } from 'kysely'
+import { SealedTable } from '../../../schema/events.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { RecordClosing } from '../../features/closings/record-closing.ts'
 import { type CheckpointSigner, findCheckpointOf } from '../checkpoint.ts'
 import { findClosingFile, hashFile, readFolderId } from './files.ts'
 import type { MonthBooks } from './month-books.ts'
-import type { MadeFile } from './step.ts'
+import { type MadeFile, VERIFICATION_FILE } from './step.ts'
 import { readSteps } from './step-rows.ts'
 
 /** A request that is refused whatever the files say: none of them is read. With `running` a step is writing them. */
@@ -20,6 +24,7 @@ export const requestWithoutFiles = ({ month, last, hash }: MonthBooks, running: 
   unchanged: false,
   files: [],
   checkpoint: null,
+  sealed: null,
 })
 
 /**
@@ -62,7 +67,21 @@ export async function readClosingRequest(
     files: unchanged ? hashes : made.map(({ file: { name, sha256 } }) => ({ name, sha256 })),
     // None for another ledger with the same positions: its hash is another one.
     checkpoint: isSigned && hash !== null ? await findCheckpointOf(db, signer, { position: last, hash }) : null,
+    sealed: unchanged ? readSealedTables(folder, books) : null,
   }
+}
+
+const Verified = Type.Object({
+  snapshot: Type.Object({ position: Type.Integer(), hash: Type.String(), tables: Type.Array(SealedTable) }),
+})
+
+/** What the step `verify` wrote of its snapshot; null where its file is elsewhere, or names none of the month's end. */
+function readSealedTables(folder: string, { last, hash }: MonthBooks): readonly SealedTable[] | null {
+  const file = findClosingFile(folder, VERIFICATION_FILE)
+  const verified: unknown = file === null ? null : JSON.parse(readFileSync(file.path, 'utf8'))
+  if (!Value.Check(Verified, verified)) return null
+  const { snapshot } = verified
+  return snapshot.position === last && snapshot.hash === hash ? snapshot.tables : null
 }
 
 /** Empty for a file that is missing. */

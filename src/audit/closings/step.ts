@@ -73,6 +73,9 @@ export type StepState = { readonly step: ClosingStep; readonly state: 'waiting' 
 /** A page shows the tables of all eight steps, and is to stay small. */
 export const MAX_ROWS = 50
 
+/** What the step `verify` found, and the snapshot that it wrote. */
+export const VERIFICATION_FILE = 'verification.json'
+
 /** A table of a result, of which the first rows are kept. */
 export const tableOf = (
   summary: string,
@@ -93,6 +96,8 @@ export interface StepTask {
   readonly first: number
   readonly last: number
   readonly folder: string
+  /** As in `ClosingParts`. */
+  readonly sealsFolder: string | undefined
 }
 
 /** What the steps of any month are made with. */
@@ -106,6 +111,8 @@ export interface ClosingParts {
   /** Decrypts the records of the vault. */
   readonly piiKey: string | null
   readonly closingsFolder: string
+  /** The folder of snapshots of seals, at which steps begin. Left out: they begin at position 1. */
+  readonly sealsFolder?: string
 }
 
 export interface StepOptions extends Omit<ClosingParts, 'closingsFolder'> {

@@ -141,11 +141,11 @@ async function runStep(
 }
 
 async function work(step: ClosingStep, options: StepOptions): Promise<StepOutcome> {
-  const { url, books, folder, signal, progress } = options
+  const { url, books, folder, sealsFolder, signal, progress } = options
   if (step === 'verify') return verifyStep(options)
   if (step === 'checkpoint') return checkpointStep(options)
   const { month, first, last } = books
-  const outcome = await workInThread({ step, url, month, first, last, folder }, signal, progress)
+  const outcome = await workInThread({ step, url, month, first, last, folder, sealsFolder }, signal, progress)
   if (step !== 'export') return outcome
   return { ...outcome, files: [...outcome.files, await writeManifest(outcome.files, options)] }
 }
@@ -165,7 +165,7 @@ interface WorkedTask extends StepTask {
 
 /** The thread calls it by its name. @public */
 export const stepTask = (task: WorkedTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
-  withReads(task.url, signal, progress, (db, context) => works[task.step](task, db, context))
+  withReads(task.url, signal, progress, (db, context) => works[task.step](task, db, context), task.sealsFolder)
 
 const workInThread = (
   task: WorkedTask,

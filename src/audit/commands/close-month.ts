@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { readLedgerSchema } from '../../config/environment.ts'
+import { readLedgerSchema, readSealsFolder } from '../../config/environment.ts'
 import { silent } from '../../db/log.ts'
 import { openPool } from '../../db/pool.ts'
 import { queryBuilder } from '../../db/queries/query-builder.ts'
@@ -65,7 +65,15 @@ async function run(
       terminal.line(`${state.step}: ${state.state === 'done' ? '' : 'FAILED: '}${summary}`)
       for (const line of findingLines(state)) terminal.line(line)
     }
-    const parts = { jobs, url, db, signer, piiKey: findKey('pii', env), closingsFolder: folder }
+    const parts = {
+      jobs,
+      url,
+      db,
+      signer,
+      piiKey: findKey('pii', env),
+      closingsFolder: folder,
+      sealsFolder: readSealsFolder(env),
+    }
     const asked = { month, steps: closingSteps, startedBy }
     const { progress } = terminal
     const { ended } = await startSteps(parts, asked, { progress, onStep, finish, signal })

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Kysely } from 'kysely'
+import { readSealsFolder } from '../../config/environment.ts'
 import type { Tables } from '../../db/tables.ts'
 import { type Currency, currencies, isAccount } from '../../ledger/rules/account.ts'
 import type { AuditDatabase } from '../database.ts'
@@ -73,12 +74,13 @@ function parseWholeNumber(text: string): number | null {
 
 /** Calls `work` with connections of its own, a context that draws progress and carries the command's signal, and the address. */
 export async function withQueryContext<Result>(
-  { reportUrl, terminal, signal }: CommandContext,
+  { reportUrl, env, terminal, signal }: CommandContext,
   work: (db: Kysely<Tables>, context: QueryContext, url: string) => Promise<Result>,
 ): Promise<Result> {
   const url = await reportUrl()
   try {
-    return await withReads(url, signal, terminal.progress, (db, context) => work(db, context, url))
+    const run = (db: Kysely<Tables>, context: QueryContext) => work(db, context, url)
+    return await withReads(url, signal, terminal.progress, run, readSealsFolder(env))
   } catch (error) {
     if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
     throw error

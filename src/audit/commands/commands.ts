@@ -14,6 +14,7 @@ export const commands: ReadonlyMap<string, () => Promise<RegisterCommand>> = new
   ['export', async () => (await import('./export.ts')).exportCommand],
   ['draws', async () => (await import('./draws.ts')).drawsCommand],
   ['checkpoint', async () => (await import('./checkpoint.ts')).checkpointCommand],
+  ['seal', async () => (await import('./seal.ts')).sealCommand],
   ['close-month', async () => (await import('./close-month.ts')).closeMonthCommand],
   ['verify-export', async () => (await import('./verify-export.ts')).verifyExportCommand],
   ['withdrawals', async () => (await import('./withdrawals.ts')).withdrawalsCommand],

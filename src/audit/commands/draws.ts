@@ -1,7 +1,6 @@
 import { headOf } from '../../db/head.ts'
 import { formatColumns } from '../format.ts'
-import { readEntries } from '../reports/write-export.ts'
-import { checkDraws, type DrawReport, drawObservations } from '../verify/draws/check-draws.ts'
+import { checkDrawsUpTo, type DrawReport, drawObservations } from '../verify/draws/check-draws.ts'
 import { type FrequencyTest, MIN_P_VALUE } from '../verify/draws/frequency-test.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand, withQueryContext } from './command.ts'
 import { formatHeading, readHeading } from './heading.ts'
@@ -10,13 +9,19 @@ export const drawsCommand: RegisterCommand = (audit, running) =>
   void audit
     .command('draws')
     .description('recomputes every lucky draw and spin, and compares what was drawn with the published odds')
+    .option('--full', 'begins at position 1, not at the newest seal')
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run(audit: CommandContext, { json }: { readonly json?: true }): Promise<number> {
+interface Flags {
+  readonly full?: true
+  readonly json?: true
+}
+
+async function run(audit: CommandContext, { full, json }: Flags): Promise<number> {
   const { report, heading } = await withQueryContext(audit, async (db, context, url) => {
     const last = await headOf(db)
-    const report = await checkDraws(readEntries(url, { first: 1, last }, context))
+    const report = await checkDrawsUpTo({ url, db, last, after: full ? 0 : last }, context)
     return { report, heading: await readHeading(db, audit.asked, last) }
   })
   const findings = report.faults.map(({ position, message }) => `position ${position}: ${message}`)
@@ -25,6 +30,7 @@ async function run(audit: CommandContext, { json }: { readonly json?: true }): P
   else
     for (const line of [
       ...formatHeading(heading),
+      ...(report.seal === null ? [] : [`from seal at ${report.seal}; draws before it not counted`]),
       ...formatReport(report),
       ...findings,
       ...observations.map((observation) => `observation: ${observation}`),

@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
+import { readSealsFolder } from '../../config/environment.ts'
 import { readInputFile } from '../../config/files.ts'
 import { findKey, findSigner, readCheckpoint } from '../checkpoint.ts'
 import { formatFinding, MAX_FINDINGS } from '../verify/finding.ts'
@@ -10,6 +11,7 @@ interface Flags {
   readonly asOf?: number
   readonly checkpoint?: string
   readonly publicKey?: string
+  readonly full?: true
   readonly json?: true
 }
 
@@ -20,6 +22,7 @@ export const verifyCommand: RegisterCommand = (audit, running) =>
     .option('--as-of <position>', 'the last position to check', parsePositionFlag)
     .option('--checkpoint <file>', 'output of `audit checkpoint`: checks that history up to it is unchanged')
     .option('--public-key <key>', 'key of checkpoints, PEM or base64 (default: of CHECKPOINT_KEY or DATA_DIR)')
+    .option('--full', 'begins at position 1, not at the newest seal, and checks all seals')
     .option(...JSON_FLAG)
     .action(running(run))
 
@@ -33,6 +36,8 @@ async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: 
     asOf: asOf ?? null,
     checkpoint,
     piiKey: findKey('pii', env),
+    sealsFolder: readSealsFolder(env),
+    full: flags.full ?? false,
     progress,
     signal,
   })
@@ -58,10 +63,17 @@ export function readCheckpointFile(
   }
 }
 
-export function formatReport({ position, events, findings }: Verification, seconds: number): string[] {
+export function formatReport(
+  { position, events, findings, seal, notices = [] }: Verification,
+  seconds: number,
+): string[] {
   const checked = `${formatCount(events)} events up to position ${position} in ${seconds.toFixed(1)} s`
-  if (findings.length === 0) return [`clean: ${checked}`]
   const number =
     findings.length === MAX_FINDINGS ? `the first ${MAX_FINDINGS} findings` : `findings: ${findings.length}`
-  return [...findings.map(formatFinding), `${number}, ${checked}`]
+  return [
+    ...notices.map((notice) => `notice: ${notice}`),
+    ...findings.map(formatFinding),
+    ...(seal === undefined ? [] : [`from seal at ${seal}; events before it not read`]),
+    `${findings.length === 0 ? 'clean:' : `${number},`} ${checked}`,
+  ]
 }

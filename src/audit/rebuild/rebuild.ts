@@ -1,6 +1,9 @@
 import { tables } from '../../domain.ts'
 import { acknowledgements } from '../../features/closings/finding.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
+import type { Head } from '../../ledger/storage/event-hash.ts'
+import { type OpenedSeal, openFirstSeal } from '../seals/open-seal.ts'
+import { readSeals } from '../seals/read-seals.ts'
 import { readAcknowledged } from '../verify/acknowledged-findings.ts'
 import { type Finding, Findings, formatFinding, idOfFinding } from '../verify/finding.ts'
 import { LedgerScan, rangeUrgency, type ScanOptions } from '../verify/ledger-scan.ts'
@@ -14,6 +17,15 @@ export interface RebuildResult {
   readonly rows: number
   /** How long commands had to wait for the swap. */
   readonly swapMs: number
+  /** The position of the seal that it began at; null where it began at 1. */
+  readonly seal: number | null
+  /** Why it did not begin at a newer seal, in sentences. */
+  readonly notices: readonly string[]
+}
+
+interface RebuildOptions extends ScanOptions {
+  /** The folder of snapshots. Left out: begins at position 1. */
+  readonly sealsFolder?: string
 }
 
 /** Events that may be left to read when the swap makes commands wait. */
@@ -22,22 +34,26 @@ const MAX_CATCH_UP_EVENTS = 500
 const MAX_SWAP_ATTEMPTS = 10
 
 /**
- * Rebuilds all tables that are derived from the ledger, its indexes included, while commands continue: fills new tables, lets
- * them catch up with the ledger, and swaps them in for the live ones. Tables with other data (profiles, replies) stay as
- * they are. Throws, with the live tables unchanged, when the ledger has findings that nobody acknowledged, or when the live tables cannot be locked
- * for the swap.
+ * Rebuilds all tables that are derived from the ledger while commands continue, its indexes only from position 1, as they
+ * need all events: fills new tables, lets them catch up with the ledger, and swaps them in for the live ones. Tables with
+ * other data (profiles, replies) stay as they are. Throws, with the live tables unchanged, when the ledger has findings
+ * that nobody acknowledged, or when the live tables cannot be locked for the swap.
  */
-export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<RebuildResult> {
+export async function rebuild(ownerUrl: string, options: RebuildOptions): Promise<RebuildResult> {
   await using closing = new AsyncDisposableStack()
-  const derived = tables.filter(({ source }) => source === 'ledger')
-  const shadowTables = await ShadowTables.create(ownerUrl, derived)
-  closing.defer(() => shadowTables.close())
   const snapshot = await Snapshot.connect(ownerUrl, options.signal)
   closing.defer(() => snapshot.close())
+  const head = await snapshot.head()
+  const unpacking = closing.use(new AsyncDisposableStack())
+  const { seal, notices } = await newestSeal(snapshot, head, options, unpacking)
+  const derived = tables.filter(({ source }) => source === 'ledger')
+  const shadowTables = await ShadowTables.create(ownerUrl, derived, seal === null)
+  closing.defer(() => shadowTables.close())
 
   const findings = new Findings(await readAcknowledged(snapshot))
-  const scan = await LedgerScan.start(snapshot, await snapshot.head(), findings, options)
+  const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
+  await unpacking.disposeAsync()
   const { rows } = scan
   /** Without those that were acknowledged, by the ledger itself. */
   const openFindings = (): readonly Finding[] =>
@@ -77,8 +93,24 @@ export async function rebuild(ownerUrl: string, options: ScanOptions): Promise<R
     })
     scan.isThrottled = true
     const swapMs = performance.now() - began
-    if (swapped)
-      return { position: scan.last.position, tables: derived.length + indexTables.length, rows: count, swapMs }
+    if (swapped) {
+      const { position } = scan.last
+      const built = derived.length + (seal === null ? indexTables.length : 0)
+      return { position, tables: built, rows: count, swapMs, seal: seal?.last.position ?? null, notices }
+    }
   }
   throw new Error(TABLES_NOT_LOCKED)
+}
+
+/** A changed snapshot keeps no table from being built: `verify` finds it. */
+async function newestSeal(
+  snapshot: Snapshot,
+  { position }: Head,
+  { sealsFolder }: RebuildOptions,
+  closing: AsyncDisposableStack,
+): Promise<{ readonly seal: OpenedSeal | null; readonly notices: readonly string[] }> {
+  if (sealsFolder === undefined) return { seal: null, notices: [] }
+  const seals = await readSeals(snapshot.query, position, position)
+  const { seal, notices, findings } = await openFirstSeal(snapshot.query, sealsFolder, seals, closing)
+  return { seal, notices: [...notices, ...findings.map(formatFinding)] }
 }

@@ -52,14 +52,15 @@ export class ShadowTables {
   readonly #schemas: Schemas
   readonly #tables: readonly RowTable[]
   readonly #definitions: readonly TableDefinition[]
-  readonly #indexes: ShadowIndexes
+  /** Null: the ledger's indexes stay as they are. */
+  readonly #indexes: ShadowIndexes | null
 
   private constructor(
     client: Client,
     schemas: Schemas,
     tables: readonly RowTable[],
     definitions: readonly TableDefinition[],
-    indexes: ShadowIndexes,
+    indexes: ShadowIndexes | null,
   ) {
     this.#client = client
     this.#schemas = schemas
@@ -69,10 +70,10 @@ export class ShadowTables {
   }
 
   /**
-   * Creates empty tables, of which only the ledger's indexes have keys. Throws when another rebuild runs, or when a table
-   * cannot be swapped.
+   * Creates empty tables, of which only the ledger's indexes have keys, if they are wanted. Throws when another rebuild
+   * runs, or when a table cannot be swapped.
    */
-  static async create(ownerUrl: string, tables: readonly RowTable[]): Promise<ShadowTables> {
+  static async create(ownerUrl: string, tables: readonly RowTable[], withIndexes: boolean): Promise<ShadowTables> {
     const schema = schemaOf(ownerUrl)
     const schemas = { live: escapeIdentifier(schema), shadow: escapeIdentifier(`${schema}-rebuilt`) }
     const { live, shadow } = schemas
@@ -86,8 +87,8 @@ export class ShadowTables {
       if (rows[0]?.is_locked !== true) throw new Error('Another rebuild is running.')
       await client.query(`drop schema if exists ${shadow} cascade; create schema ${shadow}`)
       const definitions: TableDefinition[] = []
-      for (const name of [...tables.map(({ projection }) => projection.name), ...indexTables])
-        definitions.push(await readDefinition(client, live, name))
+      const names = [...tables.map(({ projection }) => projection.name), ...(withIndexes ? indexTables : [])]
+      for (const name of names) definitions.push(await readDefinition(client, live, name))
       for (const definition of definitions) {
         await client.query(createTableSql(schemas, definition))
         // `like` copies the comments of columns, and not that of the table.
@@ -95,7 +96,7 @@ export class ShadowTables {
       }
       await client.query(`set search_path = ${shadow}, ${live}, pg_temp`)
       for (const definition of definitions) if (isIndex(definition)) await addConstraints(client, definition)
-      const indexes = await ShadowIndexes.create(client, shadow)
+      const indexes = withIndexes ? await ShadowIndexes.create(client, shadow) : null
       return new ShadowTables(client, schemas, tables, definitions, indexes)
     } catch (error) {
       await client.end()
@@ -116,8 +117,8 @@ export class ShadowTables {
     for (const table of this.#tables) {
       const lines = async function* (): AsyncGenerator<string, void> {
         let chunk: string[] = []
-        for (const id of rows.ids(table.projection)) {
-          chunk.push(table.copyLine(rows.get(table.projection, id)))
+        for (const [, row] of rows.rows(table.projection)) {
+          chunk.push(table.copyLine(row))
           if (chunk.length < CHUNK_ROWS) continue
           count += chunk.length
           yield chunk.join('')
@@ -129,7 +130,7 @@ export class ShadowTables {
       }
       await pipeline(lines, this.#client.query(from(table.copyIn)))
     }
-    await this.#indexes.catchUp(position, 0, onPiece)
+    await this.#indexes?.catchUp(position, 0, onPiece)
     for (const definition of this.#definitions) {
       const { name, indexes } = definition
       if (!isIndex(definition)) await addConstraints(this.#client, definition)
@@ -137,12 +138,12 @@ export class ShadowTables {
       await this.#client.query(`analyze ${name}`)
       await onPage()
     }
-    return count + (await this.#indexes.count())
+    return count + ((await this.#indexes?.count()) ?? 0)
   }
 
   /** Writes the rows that changed since changes are tracked, by events up to a position, with rests by `urgency`. */
   async update(rows: ReplayState, position: number, urgency: number): Promise<void> {
-    await this.#indexes.catchUp(position, urgency)
+    await this.#indexes?.catchUp(position, urgency)
     for (const table of this.#tables) {
       const ids = [...rows.changed(table.projection)]
       for (let i = 0; i < ids.length; i += CHUNK_ROWS) {
@@ -205,7 +206,7 @@ export class ShadowTables {
         for (const grant of await readGrants(this.#client, this.#schemas, name)) await this.#client.query(grant)
         await this.#client.query(`drop table ${live}.${name}; alter table ${shadow}.${name} set schema ${live}`)
       }
-      await this.#indexes.swapCursor(live, shadow)
+      await this.#indexes?.swapCursor(live, shadow)
       await this.#client.query(`drop schema ${shadow}`)
       await this.#client.query(`update ${live}.ledger_head set batch = $1`, [randomUUID()])
       await this.#client.query('commit')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { foldBalances } from '../seals/fold-balances.ts'
 import { ExactSum, foldAccounts } from './fold-accounts.ts'
 import type { Period } from './period.ts'
 import type { QueryContext } from './query-context.ts'
@@ -31,8 +32,8 @@ export async function* readAccountTotals(
   context: QueryContext,
 ): AsyncGenerator<readonly AccountTotals[], void> {
   using sums = new AccountSums()
-  await foldAccounts(db, { first: 1, last: first - 1 }, context, (account, amount) => sums.add(account, amount, true))
-  await foldAccounts(db, { first, last }, context, (account, amount) => sums.add(account, amount, false))
+  await foldBalances(db, first - 1, context, (account, amount) => sums.addOpening(account, amount))
+  await foldAccounts(db, { first, last }, context, (account, amount) => sums.add(account, amount))
   let page: AccountTotals[] = []
   for (const totals of sums.sorted()) {
     page.push(totals)
@@ -62,17 +63,26 @@ export class AccountSums implements Disposable {
     this.#maxInMemory = maxInMemory
   }
 
-  /** Adds one side of a movement, negative for the account that value leaves. */
-  add(account: string, amount: number, isBeforePeriod: boolean): void {
+  /** Adds to the balance before the period. */
+  addOpening(account: string, amount: number | bigint): void {
+    this.#sumsOf(account).opening.add(amount)
+  }
+
+  /** Adds one side of a movement of the period, negative for the account that value leaves. */
+  add(account: string, amount: number): void {
+    const { debits, credits } = this.#sumsOf(account)
+    if (amount < 0) debits.add(-amount)
+    else credits.add(amount)
+  }
+
+  #sumsOf(account: string): Sums {
     let sums = this.#sums.get(account)
     if (sums === undefined) {
       if (this.#sums.size >= this.#maxInMemory) this.#writeRun()
       sums = { opening: new ExactSum(), debits: new ExactSum(), credits: new ExactSum() }
       this.#sums.set(account, sums)
     }
-    if (isBeforePeriod) sums.opening.add(amount)
-    else if (amount < 0) sums.debits.add(-amount)
-    else sums.credits.add(amount)
+    return sums
   }
 
   /** All accounts in order, each once. */

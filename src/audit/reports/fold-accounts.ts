@@ -60,7 +60,11 @@ export class ExactSum {
     this.#large = start
   }
 
-  add(amount: number): void {
+  add(amount: number | bigint): void {
+    if (typeof amount === 'bigint') {
+      this.#large += amount
+      return
+    }
     const sum = this.#small + amount
     if (Number.isSafeInteger(sum)) {
       this.#small = sum

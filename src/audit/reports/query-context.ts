@@ -27,6 +27,8 @@ export interface QueryContext {
   readonly onPlanned: (events: number) => void
   /** So many more events have been read. */
   readonly onScanned: (events: number) => void
+  /** The folder of snapshots of seals, at which balances of the past begin. Left out: they begin at position 1. */
+  readonly sealsFolder?: string
 }
 
 /** Calls `work` with connections of its own, and with a context that tells `progress` how much was read of all. */
@@ -35,6 +37,7 @@ export async function withReads<Result>(
   signal: AbortSignal,
   progress: (progress: Progress) => void,
   work: (db: Kysely<Tables>, context: QueryContext) => Promise<Result>,
+  sealsFolder?: string,
 ): Promise<Result> {
   await using db = queryBuilder(openPool(url, { max: 2, application_name: 'audit' }))
   let of = 0
@@ -43,5 +46,6 @@ export async function withReads<Result>(
     signal,
     onPlanned: (more) => void (of += more),
     onScanned: (more) => progress({ events: (events += more), of }),
+    ...(sealsFolder !== undefined && { sealsFolder }),
   })
 }

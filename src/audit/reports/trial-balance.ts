@@ -3,7 +3,8 @@ import type { Tables } from '../../db/tables.ts'
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import { threads } from '../jobs/threads.ts'
-import { ExactSum, foldAccounts } from './fold-accounts.ts'
+import { foldBalances } from '../seals/fold-balances.ts'
+import { ExactSum } from './fold-accounts.ts'
 import { type QueryContext, withReads } from './query-context.ts'
 
 /** All accounts of one kind in one currency. */
@@ -47,7 +48,7 @@ export async function readTrialBalance(db: Kysely<Tables>): Promise<TrialBalance
   return assembleTrialBalance(rows[0]?.position ?? 0, balances)
 }
 
-/** The trial balance as of a position, from the ledger alone. */
+/** The trial balance as of a position, from the ledger and its seals alone. */
 export async function foldTrialBalance(
   db: Kysely<Tables>,
   position: number,
@@ -56,7 +57,7 @@ export async function foldTrialBalance(
   const kinds = new Map<string, { readonly kind: string; readonly currency: string; sum: ExactSum; count: number }>()
   // By account: the sum of its kind and currency.
   const sums = new Map<string, ExactSum>()
-  await foldAccounts(db, { first: 1, last: position }, context, (account, amount) => {
+  await foldBalances(db, position, context, (account, amount) => {
     let sum = sums.get(account)
     if (sum === undefined) {
       const kind = account.slice(0, account.indexOf(':'))
@@ -80,11 +81,15 @@ export const MAX_INLINE_FOLD = 5_000
 interface FoldTask {
   readonly url: string
   readonly position: number
+  readonly sealsFolder: string
 }
 
 /** The thread calls it by its name. @public */
-export const foldTask = ({ url, position }: FoldTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
-  withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context))
+export const foldTask = (
+  { url, position, sealsFolder }: FoldTask,
+  signal: AbortSignal,
+  progress: (progress: Progress) => void,
+) => withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context), sealsFolder)
 
 /** The same in a thread, for many events. */
 export const foldInThread = (

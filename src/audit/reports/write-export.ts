@@ -6,8 +6,9 @@ import type { Tables } from '../../db/tables.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
+import { foldBalances } from '../seals/fold-balances.ts'
 import { Journal } from './export-formats.ts'
-import { ExactSum, foldAccounts } from './fold-accounts.ts'
+import { ExactSum } from './fold-accounts.ts'
 import { type Period, readEventTime } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
@@ -63,21 +64,21 @@ export async function writeJournal(
   }
 }
 
-/** The balances before a position, without accounts at zero. */
+/** The balances before a position, without accounts at zero, in the order of names. */
 async function readOpeningBalances(
   db: Kysely<Tables>,
   first: number,
   context: QueryContext,
 ): Promise<Map<string, ExactSum>> {
   const balances = new Map<string, ExactSum>()
-  await foldAccounts(db, { first: 1, last: first - 1 }, context, (account, amount) => {
+  await foldBalances(db, first - 1, context, (account, amount) => {
     let sum = balances.get(account)
     if (sum === undefined) balances.set(account, (sum = new ExactSum()))
     sum.add(amount)
     // At once: there are many of games and withdrawals that have ended.
     if (sum.value === 0n) balances.delete(account)
   })
-  return balances
+  return new Map([...balances].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Writes each journal into a new file of a folder; throws when the file exists. The caller disposes of it. */

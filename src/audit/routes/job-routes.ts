@@ -141,8 +141,9 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
         operationId: 'startVerification',
         summary: 'Verify the ledger and every table in the background',
         description:
-          'One verification runs at a time, whatever the number of instances. With a checkpoint, as `GET ' +
-          '/ledger/checkpoint` answered it, history up to it must be unchanged. Roles finance and operator.',
+          'One verification runs at a time, whatever the number of instances. It begins at the newest seal that has its ' +
+          'snapshot, or with `full` at position 1. With a checkpoint, as `GET /ledger/checkpoint` answered it, history ' +
+          'up to it must be unchanged. Roles finance and operator.',
         tags,
         refusals: closingVerbs.startVerification.refusals,
         body: StartVerification,
@@ -152,10 +153,11 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
     (request, reply) => {
       const { body } = request
       const checkpoint = body.checkpoint === undefined ? null : trusted(body.checkpoint)
+      const seals = { sealsFolder: services.sealsFolder, full: body.full ?? false }
       return doOnce(request, reply, services, {
         verb: closingVerbs.startVerification,
-        input: { checkpoint },
-        work: ({ by, key }) => startVerification(services, { startedBy: by, key, checkpoint }),
+        input: { checkpoint, full: seals.full },
+        work: ({ by, key }) => startVerification(services, { startedBy: by, key, checkpoint, seals }),
       })
     },
   )
@@ -218,7 +220,7 @@ export function verificationRoutes(app: App, services: FinanceServices): void {
 
 const PROGRESS_INTERVAL_MS = 1_000
 
-export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: FinanceServices): void {
+export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs, sealsFolder }: FinanceServices): void {
   const limiter = new ReportLimiter(app, { running: 1, waiting: 0, maxWaitMs: 0 })
 
   app.get(
@@ -229,7 +231,8 @@ export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: Fi
         summary: 'Replay the ledger and compare it with itself and with every table',
         description:
           'One JSON document per line: { "progress": { events, of } } about every second, at the end { "result": { ' +
-          'position, events, findings } }. The books are sound when there is a result and it has no findings; there is ' +
+          'position, events, findings } }, with `seal`, the position of the seal that it began at, where that was not ' +
+          'position 1. The books are sound when there is a result and it has no findings; there is ' +
           'none when somebody stops the job. One verification runs at a time; it ends when the client disconnects.',
         tags: ['finance'],
         querystring: VerifyQuery,
@@ -252,7 +255,7 @@ export function verifyRoute(app: App, { chooseReportDatabase, piiKey, jobs }: Fi
       const subject = asOf === null ? '' : String(asOf)
       const running = await jobs.start(
         { kind: 'streamed-verification', subject, startedBy, of: asOf ?? head },
-        verifyInThread(url, { asOf, checkpoint: null, piiKey }),
+        verifyInThread(url, { asOf, checkpoint: null, piiKey, sealsFolder, full: query.full === 'true' }),
         { signal },
       )
       const line = (): string => `${JSON.stringify({ progress: running.progress() })}\n`

@@ -87,6 +87,8 @@ export interface AuditParts {
   readonly jobs: Jobs
   /** The folder of month closings, with a folder for each month. */
   readonly closingsFolder: string
+  /** The folder of snapshots of seals. */
+  readonly sealsFolder: string
 }
 
 /** What the finance routes need. */

@@ -13,7 +13,11 @@ import { type FinanceServices, orValidationFailed, parseAsOfParam } from './requ
 /** Trial balances of the past never change. */
 const MAX_CACHED_BALANCES = 100
 
-export function trialBalanceRoute(app: App, { chooseReportDatabase }: FinanceServices, limiter: ReportLimiter): void {
+export function trialBalanceRoute(
+  app: App,
+  { chooseReportDatabase, sealsFolder }: FinanceServices,
+  limiter: ReportLimiter,
+): void {
   /** The data of replies, by position. */
   const cache = new LRUCache<number, string>({ max: MAX_CACHED_BALANCES })
 
@@ -45,7 +49,7 @@ export function trialBalanceRoute(app: App, { chooseReportDatabase }: FinanceSer
         const isShort = position <= MAX_INLINE_FOLD
         const balance = isShort
           ? foldTrialBalance(db, position, context)
-          : foldInThread({ url, position }, context.signal)
+          : foldInThread({ url, position, sealsFolder }, context.signal)
         const text = toJson(await balance)
         cache.set(position, text)
         return text

@@ -56,7 +56,7 @@ export async function isOwnFinding(db: Kysely<Tables>, subject: string, actor: s
 
 /** Nobody acknowledges what he did, proposed or approved himself, and the actor is the one whom the event names. */
 export async function checkAcknowledgements(snapshot: Snapshot, rows: ReplayState, findings: Findings): Promise<void> {
-  const all = [...rows.ids(acknowledgements)].flatMap((id) => rows.get(acknowledgements, id) ?? [])
+  const all = [...rows.rows(acknowledgements)].map(([, row]) => row)
   const positions = all.flatMap(({ acknowledgement_id, subject }) => [acknowledgement_id, positionIn(subject) ?? 0])
   const text = 'select position, actor, data from ledger where position = any($1)'
   const events = new Map(

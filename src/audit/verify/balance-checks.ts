@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
+import { RowFile } from '../../ledger/replay/row-file.ts'
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { exactSum } from '../../ledger/rules/money.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
-import { accountOf } from '../../ledger/storage/packed-columns.ts'
+import { accountOf, codeOf } from '../../ledger/storage/packed-columns.ts'
 import type { Check } from './finding.ts'
+import { type LinesDigest, LinesSum } from './line-digests.ts'
 
-/** Accounts and, in the same order, their balances. */
-export interface BalanceSnapshot {
-  readonly accounts: readonly string[]
-  readonly balances: readonly (number | bigint)[]
-}
+/** With more accounts in memory than this, all are written to a temporary file. */
+const MAX_ACCOUNTS = 500_000
 
 /** Instead of the index of a currency, for a name that is no account's. */
 const UNKNOWN_CURRENCY = -1
@@ -26,6 +29,11 @@ export class BalanceChecks {
   /** The balances: numbers as long as those are exact. Undefined without a movement. */
   readonly #sums: (number | bigint | undefined)[] = []
   #keepsBalances = true
+  readonly #maxAccounts: number
+  /** The balances of accounts that are not in memory; those in memory replace the same ones here. */
+  #file: RowFile | undefined
+  /** Whether the file has what memory had. */
+  #hasSpilled = false
   /** Whether all movements of the event are valid, and the first `#changeCount` items of the balance changes. */
   #isValid = true
   #changeCount = 0
@@ -34,12 +42,22 @@ export class BalanceChecks {
   readonly #sumsBefore: (number | bigint | undefined)[] = []
 
   /** `addFinding` gets the findings of the event that is checked. */
-  constructor(addFinding: (check: Check, message: string) => void) {
+  constructor(addFinding: (check: Check, message: string) => void, maxAccounts = MAX_ACCOUNTS) {
     this.#addFinding = addFinding
+    this.#maxAccounts = maxAccounts
+  }
+
+  /** Begins with the balances that a `RowFile` saved. */
+  begin(path: string): void {
+    this.#file = new RowFile(path)
   }
 
   /** Throws when the movements cannot be read. */
   check(rows: EventRowReader): void {
+    if (this.#names.length > this.#maxAccounts) {
+      if (this.#keepsBalances) this.#spill()
+      else this.#forget()
+    }
     this.#isValid = true
     this.#changeCount = 0
     rows.visitMovements(this.#addMovement)
@@ -60,18 +78,55 @@ export class BalanceChecks {
     this.#addFinding('rules', fault)
   }
 
-  /** Hands over all balances. From then on only both sides of movements are checked. */
-  takeBalances(): BalanceSnapshot {
+  /** The digest of all balances, as lines of their table, which are saved to a path where one is given. */
+  digest(path: string | null): LinesDigest {
+    if (path !== null) this.#spill().saveAll(path)
+    const sum = new LinesSum()
+    for (const line of this.#lines()) sum.add(line)
+    return sum.digest
+  }
+
+  *#lines(): Generator<string, void> {
+    for (const [account, balance] of this.#inMemory()) yield balanceLine(account, balance)
+    for (const [account, line] of this.#file?.rows() ?? []) if (!this.#ids.has(codeOf(account))) yield line
+  }
+
+  /** Hands over all balances, without those that it began with. From then on only both sides of movements are checked. */
+  takeBalances(): KeptBalances {
     this.#keepsBalances = false
+    const file = this.#hasSpilled ? join(tmpdir(), `balances-${randomUUID()}`) : null
     const accounts: string[] = []
     const balances: (number | bigint)[] = []
-    for (let id = 0; id < this.#names.length; id += 1) {
-      const balance = this.#sums[id]
-      if (balance === undefined) continue
-      accounts.push(this.#nameOf(id))
+    for (const [account, balance] of this.#inMemory()) {
+      accounts.push(account)
       balances.push(balance)
     }
-    return { accounts, balances }
+    if (file !== null) this.#file?.saveChanges(file)
+    this.#file?.[Symbol.dispose]()
+    this.#file = undefined
+    return { accounts, balances, file }
+  }
+
+  /** The accounts in memory that had a movement. */
+  *#inMemory(): Generator<readonly [account: string, balance: number | bigint], void> {
+    for (const [id, balance] of this.#sums.entries()) if (balance !== undefined) yield [this.#nameOf(id), balance]
+  }
+
+  /** Forgets all accounts, once their balances are in the file. */
+  #spill(): RowFile {
+    this.#hasSpilled = true
+    const file = (this.#file ??= new RowFile())
+    const sorted = [...this.#inMemory()].sort(([a], [b]) => (a < b ? -1 : 1))
+    file.write(sorted.map(([account, balance]) => [account, balanceLine(account, balance)]))
+    this.#forget()
+    return file
+  }
+
+  #forget(): void {
+    this.#ids.clear()
+    this.#names.length = 0
+    this.#currencies.length = 0
+    this.#sums.length = 0
   }
 
   readonly #addMovement = (debitCode: string, creditCode: string, amount: number): void => {
@@ -111,7 +166,7 @@ export class BalanceChecks {
     let id = this.#ids.get(code)
     if (id === undefined) {
       const account = accountOf(code)
-      id = this.#sums.push(undefined) - 1
+      id = this.#sums.push(balanceIn(this.#file?.get(account))) - 1
       this.#ids.set(code, id)
       this.#names.push(account)
       this.#currencies.push(currencyIndex(account))
@@ -122,6 +177,14 @@ export class BalanceChecks {
   #nameOf(id: number): string {
     return this.#names[id] ?? ''
   }
+}
+
+/** As `RowTable.line` of a balance. */
+const balanceLine = (account: string, balance: number | bigint): string => `${account}\t${balance}`
+
+/** The balance in a line of `balanceLine`. */
+function balanceIn(line: string | undefined): number | bigint | undefined {
+  return line === undefined ? undefined : exactSum(0, BigInt(line.slice(line.indexOf('\t') + 1)))
 }
 
 const currencyIndex = (name: string): number =>

@@ -56,11 +56,8 @@ async function isOwnKey(snapshot: Snapshot, piiKey: string): Promise<boolean> {
 /** The records that requests name, with the user whom each is about. */
 function ownersOfRecords(rows: ReplayState): Map<string, number> {
   const owners = new Map<string, number>()
-  for (const id of rows.ids(withdrawals)) {
-    const request = rows.get(withdrawals, id)
-    for (const record of [request?.details, request?.note])
-      if (request !== undefined && record) owners.set(record, request.user_id)
-  }
+  for (const [, { details, note, user_id }] of rows.rows(withdrawals))
+    for (const record of [details, note]) if (record) owners.set(record, user_id)
   return owners
 }
 

@@ -1,12 +1,16 @@
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
-import type { Fields } from '../../ledger/storage/copy-rows.ts'
+import { type Fields, fieldsOf } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { type Finding, MAX_FINDINGS } from './finding.ts'
+import { LineDigests, type LinesDigest, LinesSum } from './line-digests.ts'
+
+/** Replayed rows between two rests. */
+const CHUNK_ROWS = 10_000
 
 /**
  * Compares a table with the replayed rows, as text, and stops after the page with the last finding that a report has room
- * for. Calls `onPage` between pages. Rows are looked up by id, so their order in the table does not matter.
+ * for. Calls `onPage` between pages. Where digests of all rows differ, it reads the table again for the rows themselves.
  */
 export async function compareTable(
   snapshot: Snapshot,
@@ -14,70 +18,86 @@ export async function compareTable(
   rows: ReplayState,
   onPage: () => Promise<void>,
 ): Promise<readonly Finding[]> {
-  const found: (readonly [id: string, message: string])[] = []
-  for await (const page of comparePages(snapshot, table, rows)) {
-    found.push(...page)
-    if (found.length >= MAX_FINDINGS) break
+  const digests = new LineDigests()
+  for await (const lines of replayedLines(rows, table, onPage)) for (const line of lines) digests.subtract(line)
+  for await (const lines of snapshot.lines(table.selectAll)) {
+    for (const line of lines) digests.add(line)
     await onPage()
+  }
+  if (digests.areEqual) return []
+
+  const found: Difference[] = []
+  for await (const differences of findDifferences(snapshot, table, rows, digests, onPage)) {
+    found.push(...differences)
+    if (found.length >= MAX_FINDINGS) break
   }
   return found
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     .map(([id, message]) => ({ check: 'projection', position: null, table: table.projection.name, id, message }))
 }
 
-/** Findings of each page of rows; at the end, those of replayed rows that the table lacks. */
-async function* comparePages(
-  snapshot: Snapshot,
-  { columns, key, projection, selectAll }: RowTable,
+type Difference = readonly [id: string, message: string]
+
+/** The digest of all replayed rows of a table. */
+export async function digestOfRows(
   rows: ReplayState,
-): AsyncGenerator<readonly (readonly [id: string, message: string])[], void> {
-  const keys = key.map((column) => columns.indexOf(column))
-  const cursor = rows.sweep(projection)
-  for await (const page of snapshot.rows(selectAll)) {
-    const found: (readonly [id: string, message: string])[] = []
-    for (const fields of page) {
-      const id = idOf(fields, keys)
-      const row = cursor.visit(id)
+  table: RowTable,
+  onPage: () => Promise<void>,
+): Promise<LinesDigest> {
+  const sum = new LinesSum()
+  for await (const lines of replayedLines(rows, table, onPage)) for (const line of lines) sum.add(line)
+  return sum.digest
+}
+
+async function* replayedLines(
+  rows: ReplayState,
+  table: RowTable,
+  onPage: () => Promise<void>,
+): AsyncGenerator<readonly string[], void> {
+  let lines: string[] = []
+  for (const line of rows.lines(table)) {
+    if (lines.push(line) < CHUNK_ROWS) continue
+    yield lines
+    lines = []
+    await onPage()
+  }
+  yield lines
+}
+
+/** Differences of each page of rows; at the end, replayed rows that the table lacks. */
+async function* findDifferences(
+  snapshot: Snapshot,
+  table: RowTable,
+  rows: ReplayState,
+  digests: LineDigests,
+  onPage: () => Promise<void>,
+): AsyncGenerator<readonly Difference[], void> {
+  const { columns, projection, selectAll } = table
+  const keys = table.key.map((column) => columns.indexOf(column))
+  const idOf = (fields: Fields): string => keys.map((key) => fields[key]).join(':')
+  /** The ids of the table's rows that may differ: few, as otherwise a page has enough findings. */
+  const seen = new Set<string>()
+  for await (const lines of snapshot.lines(selectAll)) {
+    const found: Difference[] = []
+    for (const line of lines) {
+      if (!digests.mayDiffer(line)) continue
+      const stored = fieldsOf(line)
+      const id = idOf(stored)
+      const row = seen.has(id) ? undefined : rows.get(projection, id)
+      seen.add(id)
       if (row === undefined) found.push([id, 'the row does not follow from the ledger'])
-      else for (const difference of differences(columns, fields, row)) found.push([id, difference])
+      else for (const message of differences(columns, stored, fieldsOf(table.line(row)))) found.push([id, message])
     }
     yield found
+    await onPage()
   }
-  yield Array.from(cursor.unvisited(), (id) => [id, 'the row is missing from the table'])
-}
-
-function idOf(fields: Fields, keys: readonly number[]): string {
-  let id = ''
-  for (let i = 0; i < keys.length; i += 1) id += `${i === 0 ? '' : ':'}${fields[keys[i] ?? 0]}`
-  return id
-}
-
-const none: readonly string[] = []
-
-function differences(columns: readonly string[], stored: Fields, replayed: unknown): readonly string[] {
-  let found: string[] | undefined
-  for (let i = 0; i < columns.length; i += 1) {
-    const column = columns[i] ?? ''
-    const actual = stored[i] ?? null
-    const expected = scannedText(replayed, column)
-    if (actual === expected) continue
-    found ??= []
-    found.push(`${column} is ${actual ?? 'null'}, expected ${expected ?? 'null'}`)
-  }
-  return found ?? none
-}
-
-/** A value as the text that `selectAll` reads from the table; times are in microseconds. */
-function scannedText(row: unknown, column: string): string | null {
-  const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined
-  switch (typeof value) {
-    case 'number':
-    case 'bigint':
-    case 'string':
-      return String(value)
-    case 'boolean':
-      return value ? 't' : 'f'
-    default:
-      return value === null ? null : JSON.stringify(value)
+  for await (const lines of replayedLines(rows, table, onPage)) {
+    const ids = lines.filter((line) => digests.mayDiffer(line)).map((line) => idOf(fieldsOf(line)))
+    yield ids.filter((id) => !seen.has(id)).map((id) => [id, 'the row is missing from the table'])
   }
 }
+
+const differences = (columns: readonly string[], stored: Fields, replayed: Fields): readonly string[] =>
+  columns.flatMap((column, i) =>
+    stored[i] === replayed[i] ? [] : [`${column} is ${stored[i] ?? 'null'}, expected ${replayed[i] ?? 'null'}`],
+  )

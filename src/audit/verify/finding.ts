@@ -28,6 +28,8 @@ export type Check =
   | 'projection'
   /** A stored reply against its hash on the ledger. */
   | 'reply'
+  /** The snapshot of a seal against its hashes on the ledger. */
+  | 'seal'
   /** Records of the vault, which must be there and be possible to decrypt. */
   | 'vault'
 

@@ -1,12 +1,14 @@
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import { missingColumn, UnreadableEvent } from '../../ledger/rules/event.ts'
 import { sha256 } from '../../ledger/rules/hash.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
 import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
-import { BalanceChecks, type BalanceSnapshot } from './balance-checks.ts'
+import { BalanceChecks } from './balance-checks.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { IndexDigests } from './indexes/index-digests.ts'
+import type { LinesDigest } from './line-digests.ts'
 
 /** The last event's position, hash and time. */
 export interface LastEvent {
@@ -34,6 +36,14 @@ export class IntegrityChecks {
     return { position: this.#position, hash: this.#hash, at: this.#at }
   }
 
+  /** Begins after an event, with the balances as of it. */
+  begin({ position, hash, at }: LastEvent, balances: string | null): void {
+    this.#position = position
+    this.#hash = hash
+    this.#at = at
+    if (balances !== null) this.#balances.begin(balances)
+  }
+
   /** From now on digests are kept of what the index should say of the events. */
   expectIndex(): void {
     this.#index = new IndexDigests()
@@ -56,8 +66,13 @@ export class IntegrityChecks {
     return findings
   }
 
+  /** As `BalanceChecks.digest`, after the events so far. */
+  balancesDigest(path: string | null): LinesDigest {
+    return this.#balances.digest(path)
+  }
+
   /** All balances, which are from then on not kept here. */
-  takeBalances(): BalanceSnapshot {
+  takeBalances(): KeptBalances {
     return this.#balances.takeBalances()
   }
 

@@ -2,13 +2,19 @@ import { systemClock } from '../../db/async.ts'
 import { Pace } from '../../db/pace.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
+import { balances } from '../../ledger/rules/account.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import type { Head } from '../../ledger/storage/event-hash.ts'
 import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Progress } from '../jobs/job-rows.ts'
+import type { OpenedSeal } from '../seals/open-seal.ts'
+import { proveSeal } from '../seals/prove-seal.ts'
+import type { Sealed } from '../seals/read-seals.ts'
+import { type WrittenSnapshot, writeSnapshot } from '../seals/snapshot-files.ts'
 import type { Restore } from './check-checkpoint.ts'
 import type { Finding, Findings } from './finding.ts'
 import type { LastEvent } from './integrity-checks.ts'
+import type { LinesDigest } from './line-digests.ts'
 import { InlineRowVerifier, type OnPageResult, type RowVerifier, WorkerRowVerifier } from './row-verifier.ts'
 import { SemanticChecks } from './semantic-checks.ts'
 
@@ -33,7 +39,7 @@ const MIN_WORKER_EVENTS = 30_000
 export const rangeUrgency = (events: number, before: number): number => (events > before / 2 ? 1 : 0)
 
 /**
- * Reads the ledger from its first event on, checks each event and folds it. Stored events never change, so they are read
+ * Reads the ledger from its first event or a seal on, checks each event and folds it. Stored events never change, so they are read
  * page by page without one transaction that would have to stay open for all of it.
  */
 export class LedgerScan {
@@ -44,40 +50,61 @@ export class LedgerScan {
   readonly #options: ScanOptions
   readonly #pace: Pace
   #checkedAt = systemClock.now()
-  readonly #semanticChecks = new SemanticChecks()
+  readonly #semanticChecks: SemanticChecks
   readonly #rowVerifier: RowVerifier
   /** The position after the last one that was read. */
-  #next = 1
+  #next: number
+  readonly #first: number
   #total: number
   /** Events of the range before this one. */
   #lastRangeEvents = Number.POSITIVE_INFINITY
   /** The urgency of the range that is read. */
   #rangeUrgency = 0
 
-  private constructor(snapshot: Snapshot, findings: Findings, options: ScanOptions, pace: Pace, head: Head) {
+  private constructor(
+    snapshot: Snapshot,
+    findings: Findings,
+    options: ScanOptions,
+    pace: Pace,
+    head: Head,
+    seal: OpenedSeal | null,
+  ) {
     this.#snapshot = snapshot
     this.#findings = findings
     this.#options = options
     this.#pace = pace
+    this.#first = (seal?.last.position ?? 0) + 1
+    this.#next = this.#first
     this.#total = head.position
+    this.#semanticChecks = new SemanticChecks(seal?.tables)
     const onPageResult: OnPageResult = ({ findings: found }) => findings.addAll(found)
     this.#rowVerifier =
-      head.position < MIN_WORKER_EVENTS
+      head.position - this.#first < MIN_WORKER_EVENTS
         ? new InlineRowVerifier(onPageResult)
         : new WorkerRowVerifier(onPageResult, options.signal)
+    if (seal !== null) this.#rowVerifier.begin(seal.last, seal.tables.get(balances.name) ?? null)
   }
 
-  /** The caller closes it. */
-  static async start(snapshot: Snapshot, head: Head, findings: Findings, options: ScanOptions): Promise<LedgerScan> {
+  /** Begins at a seal, if one is given, whose files can be removed then. The caller closes it. */
+  static async start(
+    snapshot: Snapshot,
+    head: Head,
+    findings: Findings,
+    options: ScanOptions,
+    seal: OpenedSeal | null = null,
+  ): Promise<LedgerScan> {
     const pace = new Pace(PAGE_LIMITS)
     pace.look((await snapshot.head()).position)
     await systemClock.sleep(FIRST_CHECK_MS)
     pace.look((await snapshot.head()).position)
-    return new LedgerScan(snapshot, findings, options, pace, head)
+    const scan = new LedgerScan(snapshot, findings, options, pace, head, seal)
+    if (seal !== null) await scan.drain()
+    return scan
   }
 
   async close(): Promise<void> {
     await this.#rowVerifier.close()
+    this.rows[Symbol.dispose]()
   }
 
   /** Keeps what the ledger's index should say. Call it before the first scan. */
@@ -105,15 +132,16 @@ export class LedgerScan {
    * when they are more than half as many as those of the call before, it reads them without resting.
    */
   async scanUpTo(position: number, checkRange: CheckRange = async () => []): Promise<void> {
-    this.#total = position
+    this.#total = Math.max(this.#total, position)
     const rangeEvents = position - this.#next + 1
     this.#rangeUrgency = rangeUrgency(rangeEvents, this.#lastRangeEvents)
     this.#lastRangeEvents = rangeEvents
-    await this.#scanRange(position, checkRange)
+    await this.scanPart(position, checkRange)
     this.#rangeUrgency = 0
   }
 
-  async #scanRange(position: number, checkRange: CheckRange): Promise<void> {
+  /** As `scanUpTo`, where it is known already that more events follow. */
+  async scanPart(position: number, checkRange: CheckRange): Promise<void> {
     const concurrentCheck = new ConcurrentCheck(checkRange)
     while (this.#next <= position && !this.#findings.isFull) {
       const isPaced = this.#pace.isBusy && this.#urgency < 1
@@ -149,6 +177,20 @@ export class LedgerScan {
   /** Waits until the row verifier has checked all that was read. */
   async drain(): Promise<void> {
     await this.#rowVerifier.drain()
+  }
+
+  /** Compares what seals say with the rows that were replayed so far. */
+  async proveSeal(sealed: Sealed): Promise<void> {
+    if (this.#findings.isFull) return
+    const ofBalances = await this.#rowVerifier.balancesDigest(null)
+    for (const finding of await proveSeal(sealed, this.rows, ofBalances, this.onPage)) this.#findings.add(finding)
+  }
+
+  /** Writes a snapshot of all rows as of the last event that was read. Call it before `importBalances`. */
+  async writeSnapshot(sealsFolder: string): Promise<WrittenSnapshot> {
+    await this.drain()
+    const saveBalances = (path: string): Promise<LinesDigest> => this.#rowVerifier.balancesDigest(path)
+    return writeSnapshot(sealsFolder, this.last, this.rows, saveBalances, this.onPage)
   }
 
   /** Moves the balances from the row verifier to `rows`. Call it once. */
@@ -190,7 +232,7 @@ export class LedgerScan {
   /** As `onPage`, for work that rests by itself. */
   readonly onPiece = (): void => {
     this.#options.signal.throwIfAborted()
-    this.#options.progress({ events: this.count, of: Math.max(this.#total, this.count) })
+    this.#options.progress({ events: this.count, of: Math.max(this.#total - this.#first + 1, this.count) })
   }
 
   async #checkLoad(): Promise<void> {

@@ -1,21 +1,25 @@
 import { parentPort } from 'node:worker_threads'
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import { lowerThreadPriority } from '../jobs/thread-priority.ts'
-import type { BalanceSnapshot } from './balance-checks.ts'
-import { addIndexPages, checkPage, IntegrityChecks, type PageResult } from './integrity-checks.ts'
+import { addIndexPages, checkPage, IntegrityChecks, type LastEvent, type PageResult } from './integrity-checks.ts'
+import type { LinesDigest } from './line-digests.ts'
 
 // The thread of `WorkerRowVerifier`: checks page after page until it is terminated.
 
 export type RowVerifierTask =
+  | { readonly type: 'begin'; readonly last: LastEvent; readonly balances: string | null }
   | { readonly type: 'page'; readonly page: Uint8Array }
   | { readonly type: 'index-pages'; readonly pages: Uint8Array<ArrayBuffer>; readonly after: number }
   | { readonly type: 'expect-index' }
   | { readonly type: 'find-differing-blocks'; readonly before: number }
+  | { readonly type: 'digest-balances'; readonly path: string | null }
   | { readonly type: 'take-balances' }
 
 export type RowVerifierMessage =
   | { readonly type: 'page-result'; readonly result: PageResult }
   | { readonly type: 'differing-blocks'; readonly bases: readonly number[] }
-  | { readonly type: 'balances'; readonly balances: BalanceSnapshot }
+  | { readonly type: 'balances-digest'; readonly digest: LinesDigest }
+  | { readonly type: 'balances'; readonly balances: KeptBalances }
 
 /** Nice levels below the main thread, which has more to do. */
 const NICE_OFFSET = 5
@@ -27,6 +31,9 @@ const post = (message: RowVerifierMessage): void => parentPort?.postMessage(mess
 
 parentPort?.on('message', (task: RowVerifierTask) => {
   switch (task.type) {
+    case 'begin':
+      checks.begin(task.last, task.balances)
+      return post({ type: 'page-result', result: { findings: [], last: checks.last } })
     case 'page': {
       const { buffer, byteOffset, byteLength } = task.page
       return post({ type: 'page-result', result: checkPage(checks, Buffer.from(buffer, byteOffset, byteLength)) })
@@ -40,6 +47,8 @@ parentPort?.on('message', (task: RowVerifierTask) => {
       return checks.expectIndex()
     case 'find-differing-blocks':
       return post({ type: 'differing-blocks', bases: checks.differingBlocks(task.before) })
+    case 'digest-balances':
+      return post({ type: 'balances-digest', digest: checks.balancesDigest(task.path) })
     case 'take-balances':
       return post({ type: 'balances', balances: checks.takeBalances() })
   }

@@ -1,12 +1,15 @@
 import { Worker } from 'node:worker_threads'
+import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import type { Page } from '../../ledger/storage/copy-rows.ts'
 import { GENESIS_HASH } from '../../ledger/storage/event-hash.ts'
-import type { BalanceSnapshot } from './balance-checks.ts'
 import { addIndexPages, checkPage, IntegrityChecks, type LastEvent, type PageResult } from './integrity-checks.ts'
+import type { LinesDigest } from './line-digests.ts'
 import type { RowVerifierMessage, RowVerifierTask } from './row-verifier-thread.ts'
 
 /** Runs the integrity checks page by page, inline or in a worker. */
 export interface RowVerifier {
+  /** `IntegrityChecks.begin`; call it before anything else. After `drain` the file of balances is open. */
+  begin(last: LastEvent, balances: string | null): void
   /**
    * Queues a page to be checked, and waits while too many are queued. The page must not be used afterwards: its memory
    * may have been transferred to the worker. Rejects when the worker failed.
@@ -20,8 +23,10 @@ export interface RowVerifier {
   submitIndexPages(pages: Page, after: number): Promise<void>
   /** `IntegrityChecks.differingBlocks`, once all pages are checked. */
   differingBlocks(before: number): Promise<readonly number[]>
+  /** `IntegrityChecks.balancesDigest`, once all pages are checked. */
+  balancesDigest(path: string | null): Promise<LinesDigest>
   /** `IntegrityChecks.takeBalances`, once all pages are checked. */
-  takeBalances(): Promise<BalanceSnapshot>
+  takeBalances(): Promise<KeptBalances>
   /** The last event of the pages checked so far. */
   readonly last: LastEvent
   close(): Promise<void>
@@ -37,6 +42,10 @@ export class InlineRowVerifier implements RowVerifier {
 
   constructor(onPageResult: OnPageResult) {
     this.#onPageResult = onPageResult
+  }
+
+  begin(last: LastEvent, balances: string | null): void {
+    this.#checks.begin(last, balances)
   }
 
   async submit(rows: Page): Promise<void> {
@@ -57,7 +66,11 @@ export class InlineRowVerifier implements RowVerifier {
     return this.#checks.differingBlocks(before)
   }
 
-  async takeBalances(): Promise<BalanceSnapshot> {
+  async balancesDigest(path: string | null): Promise<LinesDigest> {
+    return this.#checks.balancesDigest(path)
+  }
+
+  async takeBalances(): Promise<KeptBalances> {
     return this.#checks.takeBalances()
   }
 
@@ -78,7 +91,8 @@ export class WorkerRowVerifier implements RowVerifier {
   readonly #signal: AbortSignal
   #pending = 0
   #last: LastEvent = { position: 0, hash: GENESIS_HASH, at: Number.NEGATIVE_INFINITY }
-  #balances: BalanceSnapshot | undefined
+  #balances: KeptBalances | undefined
+  #balancesDigest: LinesDigest | undefined
   #differingBlocks: readonly number[] | undefined
   #failure: Error | undefined
   /** Resumes the caller that waits for progress or failure of the worker. */
@@ -97,6 +111,8 @@ export class WorkerRowVerifier implements RowVerifier {
     this.#worker.on('message', (message: RowVerifierMessage) => {
       if (message.type === 'balances') {
         this.#balances = message.balances
+      } else if (message.type === 'balances-digest') {
+        this.#balancesDigest = message.digest
       } else if (message.type === 'differing-blocks') {
         this.#differingBlocks = message.bases
       } else {
@@ -108,6 +124,11 @@ export class WorkerRowVerifier implements RowVerifier {
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#fail(new Error('the row verifier thread ended before it was done')))
+  }
+
+  begin(last: LastEvent, balances: string | null): void {
+    this.#pending += 1
+    this.#post({ type: 'begin', last, balances })
   }
 
   async submit(rows: Page): Promise<void> {
@@ -132,7 +153,13 @@ export class WorkerRowVerifier implements RowVerifier {
     return this.#untilAnswered(() => this.#differingBlocks)
   }
 
-  async takeBalances(): Promise<BalanceSnapshot> {
+  async balancesDigest(path: string | null): Promise<LinesDigest> {
+    this.#balancesDigest = undefined
+    this.#post({ type: 'digest-balances', path })
+    return this.#untilAnswered(() => this.#balancesDigest)
+  }
+
+  async takeBalances(): Promise<KeptBalances> {
     this.#post({ type: 'take-balances' })
     return this.#untilAnswered(() => this.#balances)
   }

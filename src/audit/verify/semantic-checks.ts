@@ -1,12 +1,13 @@
+import { rmSync } from 'node:fs'
 import { evolveWithMovements } from '../../domain.ts'
-import { NotLoaded, Replay } from '../../ledger/replay/replay.ts'
+import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { parsePacked } from '../../ledger/storage/packed-columns.ts'
 import { parseEvent } from '../../ledger/storage/stored-event.ts'
 import { isReadByEvolvers } from '../../ledger/storage/text-bytes.ts'
-import { type BalanceSnapshot, movementError } from './balance-checks.ts'
+import { movementError } from './balance-checks.ts'
 import type { Restore } from './check-checkpoint.ts'
-import { LuckyChecks, SpinChecks } from './draws/draw-checks.ts'
+import { LuckyChecks, replayedTables, SpinChecks } from './draws/draw-checks.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { ProposalChecks } from './proposal-checks.ts'
 
@@ -17,7 +18,7 @@ import { ProposalChecks } from './proposal-checks.ts'
  */
 export class SemanticChecks {
   /** The state replayed so far. */
-  readonly replay = new Replay(evolveWithMovements, isReadByEvolvers)
+  readonly replay: Replay
   /** From the first one on. */
   readonly restores: Restore[] = []
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
@@ -27,7 +28,9 @@ export class SemanticChecks {
   #findings: EventFinding[] = []
   #count = 0
 
-  constructor() {
+  /** `base` as in `ReplayOptions`. */
+  constructor(base: ReadonlyMap<string, string> = new Map()) {
+    this.replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers, base })
     const fault = (position: number, message: string): void => this.#addFinding('draw', position, message)
     this.#draws = [
       new LuckyChecks({ onFault: fault, onLuckyDraw: () => {} }),
@@ -48,8 +51,9 @@ export class SemanticChecks {
   }
 
   /** Folds all balances from now on, starting with those that `IntegrityChecks` kept so far. */
-  importBalances({ accounts, balances }: BalanceSnapshot): void {
-    this.replay.state.importBalances(accounts, balances)
+  importBalances(balances: KeptBalances): void {
+    this.replay.state.importBalances(balances)
+    if (balances.file !== null) rmSync(balances.file)
     this.#hasAllBalances = true
   }
 

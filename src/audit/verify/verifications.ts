@@ -14,7 +14,7 @@ interface Asked {
   readonly checkpoint: Checkpoint | null
 }
 
-type Kept = Pick<Verification, 'position' | 'findings'>
+type Kept = Pick<Verification, 'position' | 'findings' | 'seal' | 'notices'>
 
 /** The thread calls it by its name. @public */
 export const verifyTask = (
@@ -28,14 +28,15 @@ export const verifyInThread =
   (url: string, target: VerifyTarget): Work<Verification> =>
   async (_job, progress, signal) => {
     const result = await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
-    const { events, position, findings } = result
+    const { events, snapshot: _snapshot, ...kept } = result
     progress({ events, of: events })
-    return { result, summary: `${formatVerification(result)}.`, kept: { position, findings } satisfies Kept }
+    return { result, summary: `${formatVerification(result)}.`, kept: kept satisfies Kept }
   }
 
 /** `Clean: 51 events up to position 51` */
-export function formatVerification({ events, position, findings }: Verification): string {
-  const checked = `${events.toLocaleString('en')} events up to position ${position}`
+export function formatVerification({ events, position, findings, seal }: Verification): string {
+  const from = seal === undefined ? '' : ` from the seal at ${seal}`
+  const checked = `${events.toLocaleString('en')} events${from} up to position ${position}`
   return findings.length === 0 ? `Clean: ${checked}` : `${formatFindingCount(findings.length)} in ${checked}`
 }
 
@@ -48,17 +49,19 @@ interface Parts extends Pick<Services, 'chooseReportDatabase'> {
 interface Start extends Asked {
   readonly startedBy: string
   readonly key: string | null
+  /** Default: begins at position 1. */
+  readonly seals?: Pick<VerifyTarget, 'sealsFolder' | 'full' | 'snapshotAt'>
 }
 
 /** Null while another one runs, and when one was started under the same key before. */
 export async function runVerification(
   { jobs, chooseReportDatabase, piiKey }: Parts,
-  { startedBy, key, checkpoint }: Start,
+  { startedBy, key, checkpoint, seals }: Start,
   outer?: Outer,
 ): Promise<RunningJob<Verification> | null> {
   const { db, url } = await chooseReportDatabase()
   const input: Asked = { checkpoint }
-  const work = verifyInThread(url, { asOf: null, checkpoint, piiKey })
+  const work = verifyInThread(url, { asOf: null, checkpoint, piiKey, ...seals })
   return jobs.start({ ...VERIFICATION, startedBy, key, of: await headOf(db), input }, work, outer)
 }
 
@@ -93,6 +96,10 @@ export async function listVerifications(
   return (await jobs.list({ kind: 'verification', before, limit })).map(presentVerification)
 }
 
+/** The newest one of the last hundred that began at position 1 and reached the end; null for none. */
+export const newestFullVerification = async (jobs: Jobs): Promise<VerificationRun | null> =>
+  (await listVerifications(jobs, 100)).find(({ up_to, seal }) => up_to !== null && seal === null) ?? null
+
 /** The newest one, which is the one that runs, if one runs; null before the first. */
 export const newestVerification = async (jobs: Jobs): Promise<VerificationRun | null> =>
   (await listVerifications(jobs, 1))[0] ?? null
@@ -106,6 +113,8 @@ function presentVerification({ job, input, result }: JobRow): VerificationRun {
     ...shared,
     outcome: state === 'done' ? (findings.length === 0 ? 'clean' : 'findings') : state,
     up_to: kept?.position ?? null,
+    seal: kept?.seal ?? null,
+    notices: [...(kept?.notices ?? [])],
     checkpoint,
     findings,
   }

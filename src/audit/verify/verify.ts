@@ -2,6 +2,7 @@ import { tables } from '../../domain.ts'
 import { walletAccount } from '../../features/agency/dollars.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { closings } from '../../features/closings/closing.ts'
+import { acknowledgements } from '../../features/closings/finding.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { balances, currencyOf, holds } from '../../ledger/rules/account.ts'
@@ -9,12 +10,15 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { Head } from '../../ledger/storage/event-hash.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import type { CheckpointHead } from '../checkpoint.ts'
+import { checkSnapshot, type OpenedSeal, openFirstSeal, type UnusableSeals } from '../seals/open-seal.ts'
+import { readSeals, type Sealed } from '../seals/read-seals.ts'
+import { dropSnapshot, keepSnapshot, type WrittenSnapshot } from '../seals/snapshot-files.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkReplies } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
-import { type Finding, Findings, MAX_FINDINGS } from './finding.ts'
+import { type Finding, Findings, idOfFinding, MAX_FINDINGS } from './finding.ts'
 import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
 import { LedgerScan, type ScanOptions } from './ledger-scan.ts'
@@ -25,6 +29,12 @@ export interface Verification {
   readonly events: number
   /** By position; empty when the books are sound. */
   readonly findings: readonly Finding[]
+  /** The position of the seal that it began at: no event up to there was read. Left out where it began at 1. */
+  readonly seal?: number
+  /** Why it did not begin at a newer seal, in sentences. Left out where nothing is to be said. */
+  readonly notices?: readonly string[]
+  /** What was written for `snapshotAt`. Left out where anything was found that nobody acknowledged. */
+  readonly snapshot?: WrittenSnapshot
 }
 
 /** What is verified. */
@@ -35,6 +45,12 @@ export interface VerifyTarget {
   readonly checkpoint: CheckpointHead | null
   /** Decrypts the records of the vault; without it only missing ones are found. */
   readonly piiKey?: string | null
+  /** The folder of snapshots. Left out: begins at position 1, as with `full`, and reads none. */
+  readonly sealsFolder?: string
+  /** Begins at position 1 and checks all seals, instead of beginning at the newest seal that has a snapshot. */
+  readonly full?: boolean
+  /** Writes a snapshot as of this position, or null: of the end. */
+  readonly snapshotAt?: number | null
 }
 
 interface VerifyOptions extends ScanOptions, VerifyTarget {}
@@ -43,9 +59,10 @@ interface VerifyOptions extends ScanOptions, VerifyTarget {}
 const MAX_FROZEN_EVENTS = 500
 
 /**
- * Replays the ledger and checks that positions have no gap, that every hash covers the one before, that times do not
- * decrease, that every event can be read, balances and breaks no rule, and every draw; then that the head, the stored
- * replies and every row of the tables match the events, and that the records of the vault can be read. Throws when `asOf` is beyond the end.
+ * Replays the ledger, from a seal or its first event on, and checks that positions have no gap, that every hash covers the
+ * one before, that times do not decrease, that every event can be read, balances and breaks no rule, and every draw; then
+ * that the head, the stored replies and every row of the tables match the events, and that the records of the vault can be
+ * read. Throws when `asOf` is beyond the end.
  *
  * Only the last events, the head, the tables and the replies to these events are read in one snapshot of the database.
  */
@@ -64,13 +81,26 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   let head = await snapshot.head()
   if (asOf !== null && asOf > head.position) throw new Error(`The ledger ends at position ${head.position}.`)
   const findings = new Findings(await readAcknowledged(snapshot))
-  const scan = await LedgerScan.start(snapshot, head, findings, options)
+  const seals = await readSeals(snapshot.query, asOf ?? head.position, asOf ?? head.position)
+  // Disposed of when the files are open, as nobody would remove them if this thread were terminated.
+  const unpacking = closing.use(new AsyncDisposableStack())
+  const { seal, notices, findings: changed } = await beginning(snapshot, options, seals, unpacking)
+  for (const finding of changed) findings.add(finding)
+  const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
-  const indexChecks = new IndexChecks(scan)
+  await unpacking.disposeAsync()
+  const indexChecks = new IndexChecks(scan, scan.next - 1)
   // As of a position there are no tables to compare.
   if (asOf === null) scan.expectIndex()
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
     checkReplies(rangeSnapshot, from, upTo)
+  const snapshots = new SnapshotWriter(scan, options, closing)
+  const { snapshotAt } = options
+  for (const { position, sealed } of stopsOf(seals, snapshotAt).filter(({ position }) => position >= scan.next)) {
+    await scan.scanPart(position, checkRange)
+    if (sealed === null) await snapshots.write(position)
+    else await scan.proveSeal(sealed)
+  }
   await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
   while (asOf === null && !findings.isFull) {
@@ -85,6 +115,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     const { next } = scan
     await scan.scanRest()
     for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER)) findings.add(finding)
+    if (snapshotAt === null) await snapshots.write(head.position)
   }
   const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
   const compare = async (table: RowTable): Promise<readonly Finding[]> =>
@@ -113,8 +144,76 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkCheckpoint(options.checkpoint, hashes, scan.last.position, scan.restores, findings)
   }
   for (const finding of differences) findings.add(finding)
-  const { position, events } = findings.cutoff ?? { position: scan.last.position, events: scan.count }
-  return { position, events, findings: findings.sorted() }
+  const { last, rows } = scan
+  const isOpen = (finding: Finding): boolean => rows.get(acknowledgements, idOfFinding(finding)) === undefined
+  const written = findings.sorted().some(isOpen) ? undefined : await snapshots.keep()
+  const { position, events } = findings.cutoff ?? { position: last.position, events: scan.count }
+  return {
+    position,
+    events,
+    findings: findings.sorted(),
+    ...(seal !== null && { seal: seal.last.position }),
+    ...(notices.length > 0 && { notices }),
+    ...(written !== undefined && { snapshot: written }),
+  }
+}
+
+/** Where the scan stops on its way, in order: at the seals, and where a snapshot is wanted that is none of a seal. */
+function stopsOf(
+  seals: readonly Sealed[],
+  snapshotAt: number | null = null,
+): readonly { readonly position: number; readonly sealed: Sealed | null }[] {
+  const stops = seals.map((sealed) => ({ position: sealed.position, sealed }))
+  const isSealed = snapshotAt === null || seals.some(({ position }) => position === snapshotAt)
+  return [...stops, ...(isSealed ? [] : [{ position: snapshotAt, sealed: null }])].sort(
+    (a, b) => a.position - b.position,
+  )
+}
+
+/** Writes a snapshot on the way, which is kept where the verification finds nothing. */
+class SnapshotWriter {
+  readonly #scan: LedgerScan
+  readonly #sealsFolder: string | undefined
+  #written: WrittenSnapshot | undefined
+
+  constructor(scan: LedgerScan, { sealsFolder }: VerifyTarget, closing: AsyncDisposableStack) {
+    this.#scan = scan
+    this.#sealsFolder = sealsFolder
+    closing.defer(async () => {
+      if (sealsFolder !== undefined && this.#written !== undefined) await dropSnapshot(sealsFolder, this.#written)
+    })
+  }
+
+  /** As of the events that were read, if that is up to a position. */
+  async write(position: number): Promise<void> {
+    await this.#scan.drain()
+    if (this.#sealsFolder === undefined || position === 0 || this.#scan.last.position !== position) return
+    this.#written = await this.#scan.writeSnapshot(this.#sealsFolder)
+  }
+
+  async keep(): Promise<WrittenSnapshot | undefined> {
+    if (this.#sealsFolder !== undefined && this.#written !== undefined)
+      await keepSnapshot(this.#sealsFolder, this.#written)
+    return this.#written
+  }
+}
+
+/** The seal to begin at, and what is to be said of others. With `full` all snapshots are checked. */
+async function beginning(
+  snapshot: Snapshot,
+  { sealsFolder, full = false, checkpoint }: VerifyTarget,
+  seals: readonly Sealed[],
+  closing: AsyncDisposableStack,
+): Promise<UnusableSeals & { readonly seal: OpenedSeal | null }> {
+  if (sealsFolder === undefined) return { seal: null, notices: [], findings: [] }
+  if (!full) {
+    // Events after the checkpoint have to be read.
+    const usable = seals.filter(({ position }) => checkpoint === null || position <= checkpoint.position)
+    return openFirstSeal(snapshot.query, sealsFolder, usable, closing)
+  }
+  const unusable: UnusableSeals = { notices: [], findings: [] }
+  for (const sealed of seals) await checkSnapshot(snapshot.query, sealsFolder, sealed, unusable)
+  return { seal: null, ...unusable }
 }
 
 /** The head has position and hash of the last event. Its time is that of the last batch, which may have no events. */
@@ -133,9 +232,9 @@ function checkHead(last: LastEvent, head: Head, isWholeLedger: boolean, findings
 /** Every currency must sum to zero, system accounts included. */
 function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
   const sums = new Map<string, bigint>()
-  for (const account of rows.ids(balances)) {
+  for (const [account, { balance }] of rows.rows(balances)) {
     const currency = currencyOf(account)
-    sums.set(currency, (sums.get(currency) ?? 0n) + (rows.get(balances, account)?.balance ?? 0n))
+    sums.set(currency, (sums.get(currency) ?? 0n) + balance)
   }
   for (const [currency, sum] of sums) {
     if (sum === 0n) continue
@@ -150,7 +249,7 @@ function checkCurrencyTotals(rows: ReplayState, findings: Findings): void {
 
 /** The checkpoint that a month was closed with must have the ledger's hash at its position. */
 async function checkClosings(snapshot: Snapshot, rows: ReplayState, findings: Findings): Promise<void> {
-  const closed = [...rows.ids(closings)].flatMap((month) => rows.get(closings, month) ?? [])
+  const closed = [...rows.rows(closings)].map(([, closing]) => closing)
   const hashes = await snapshot.hashesAt(closed.map(({ last_position }) => last_position))
   for (const { month, closing_id, last_position, checkpoint } of closed) {
     // What comes after the closing cannot have been in its files.
@@ -167,14 +266,14 @@ async function checkClosings(snapshot: Snapshot, rows: ReplayState, findings: Fi
 /** The amount on hold of each wallet must be the sum of its pending withdrawals. */
 function checkHolds(rows: ReplayState, findings: Findings): void {
   const pending = new Map<string, bigint>()
-  for (const id of rows.ids(withdrawals)) {
-    const request = rows.get(withdrawals, id)
-    if (request?.status !== 'pending') continue
+  for (const [, request] of rows.rows(withdrawals)) {
+    if (request.status !== 'pending') continue
     const wallet = walletAccount(request.user_id, request.wallet)
     pending.set(wallet, (pending.get(wallet) ?? 0n) + BigInt(request.amount))
   }
-  for (const account of new Set([...pending.keys(), ...rows.ids(holds)])) {
-    const held = rows.get(holds, account)?.held ?? 0n
+  const holding = new Map([...rows.rows(holds)].map(([account, { held }]) => [account, held]))
+  for (const account of new Set([...pending.keys(), ...holding.keys()])) {
+    const held = holding.get(account) ?? 0n
     const expected = pending.get(account) ?? 0n
     if (held === expected) continue
     findings.add({

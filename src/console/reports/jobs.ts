@@ -38,7 +38,7 @@ export const jobPages: ConsolePages = (scope, services) => {
   const { jobs } = services.audit
   addListPage(scope, services, {
     path: '/jobs',
-    lead: 'All that takes long, on every instance: verifications, steps of closings, trial balances of the past, counted draws, and rebuilds. A job whose process is gone has failed after half a minute.',
+    lead: 'All that takes long, on every instance: verifications, steps of closings, trial balances of the past, counted draws, rebuilds, and seals. A job whose process is gone has failed after half a minute.',
     list: jobList(jobs),
     async extras() {
       const rows = await jobs.list({ isRunning: true, limit: MAX_RUNNING })
@@ -101,6 +101,7 @@ function pathOf({ id, kind, subject }: Job): string | undefined {
     }
     case 'streamed-verification':
     case 'rebuild':
+    case 'seal':
       return undefined
   }
 }

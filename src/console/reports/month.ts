@@ -53,7 +53,7 @@ const MAX_EARLIER = 50
 /** /console/reports/{month}: closes a month step by step, and shows how it was closed. */
 export function monthPages(scope: App, services: ConsoleServices): void {
   const { db, audit } = services
-  const { url, closingsFolder, checkpoints: signer, piiKey, jobs } = audit
+  const { url, closingsFolder, sealsFolder, checkpoints: signer, piiKey, jobs } = audit
 
   const readMonth = async (month: string): Promise<ReadMonth> => {
     // First: a step that has ended since is shown as ended, and not as waiting.
@@ -116,7 +116,7 @@ export function monthPages(scope: App, services: ConsoleServices): void {
     if (steps.includes('verify') && (await isVerificationRunning(month))) throw refused(VERIFICATION_RUNNING)
     const startedBy = actorIn(request)
     try {
-      await startSteps({ jobs, url, db, signer, piiKey, closingsFolder }, { month, steps, startedBy })
+      await startSteps({ jobs, url, db, signer, piiKey, closingsFolder, sealsFolder }, { month, steps, startedBy })
     } catch (error) {
       if (!(error instanceof ClosingRefused)) throw error
       // The first of two clicks at once has started them.

@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { Text } from '../../../schema/common.ts'
 import { AskedJobs, type AskedKind, type AskedLimits } from '../../audit/jobs/asked-jobs.ts'
-import type { Jobs } from '../../audit/jobs/jobs.ts'
 import { readEventTime, resolveAsOf } from '../../audit/reports/period.ts'
 import {
   foldInThread,
@@ -12,7 +11,7 @@ import {
   readTrialBalance,
   type TrialBalance,
 } from '../../audit/reports/trial-balance.ts'
-import { orValidationFailed, parseAsOfParam } from '../../audit/routes/requests.ts'
+import { type AuditParts, orValidationFailed, parseAsOfParam } from '../../audit/routes/requests.ts'
 import { headOf } from '../../db/head.ts'
 import { RecentRead } from '../../db/queries/caches.ts'
 import type { ReportDatabase } from '../../db/queries/query-builder.ts'
@@ -200,7 +199,7 @@ function showBalance(balance: TrialBalance, at: number | null): BalanceData {
 /** /console/reports/trial-balance: the balance as of a position, as a part of the page of reports or on a page of its own. */
 function trialBalancePages(scope: App, services: ConsoleServices): void {
   const { chooseReportDatabase, audit } = services
-  const balances = pastBalances(audit.jobs)
+  const balances = pastBalances(audit)
   const list: KindList = {
     ...shownList,
     // Any position can be asked for.
@@ -242,7 +241,7 @@ interface AskedBalance {
 
 /** Trial balances of the past, folded from the ledger. */
 export function pastBalances(
-  jobs: Jobs,
+  { jobs, sealsFolder }: Pick<AuditParts, 'jobs' | 'sealsFolder'>,
   { maxInlineEvents = MAX_INLINE_FOLD, ...limits }: Partial<AskedLimits> & { readonly maxInlineEvents?: number } = {},
 ): AskedJobs<AskedBalance, TrialBalance> {
   const kept = new LRUCache<number, TrialBalance>({ max: MAX_KEPT })
@@ -262,7 +261,7 @@ export function pastBalances(
     work:
       ({ database, position }) =>
       async (_job, progress, signal) => {
-        const result = keep(await foldInThread({ url: database.url, position }, signal, progress))
+        const result = keep(await foldInThread({ url: database.url, position, sealsFolder }, signal, progress))
         const wrong = result.currencies.filter(({ total }) => total !== 0n).map(({ currency }) => currency)
         const summary = wrong.length === 0 ? 'Every currency sums to zero.' : `Not zero: ${wrong.join(', ')}.`
         return { result, summary }

@@ -4,7 +4,12 @@ import { type MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts
 import { findCheckpoint, readCheckpoints } from '../../audit/checkpoint.ts'
 import type { Jobs } from '../../audit/jobs/jobs.ts'
 import { formatFindingCount, MAX_FINDINGS } from '../../audit/verify/finding.ts'
-import { findVerification, listVerifications, newestVerification } from '../../audit/verify/verifications.ts'
+import {
+  findVerification,
+  listVerifications,
+  newestFullVerification,
+  newestVerification,
+} from '../../audit/verify/verifications.ts'
 import { notFound } from '../../http/errors/http-error.ts'
 import { idOf } from '../../http/validation/request-parts.ts'
 import { validationFailed } from '../../http/validation/validation.ts'
@@ -66,6 +71,8 @@ interface RunData {
 
 interface ListData {
   readonly running: RunData | null
+  /** How long ago the last one from position 1 began; null without one. */
+  readonly lastFull: string | null
   readonly checkpoint: { readonly facts: Facts; readonly text: string; readonly href: string } | null
   readonly checkpoints: Table
   readonly runs: Table
@@ -79,7 +86,11 @@ const runTemplate = defineTemplate<RunData>('/reports/verification.eta')
 const progressTemplate = defineTemplate<RunData>('/reports/verification-progress.eta')
 
 const oneRun = TypeCompiler.Compile(Type.Object({ data: VerificationRun }))
-const StartForm = Type.Object({ ...actionFields, checkpoint: Type.Optional(Type.String({ maxLength: 10_000 })) })
+const StartForm = Type.Object({
+  ...actionFields,
+  checkpoint: Type.Optional(Type.String({ maxLength: 10_000 })),
+  full: Type.Optional(Type.Literal('on')),
+})
 const ActionForm = Type.Object(actionFields)
 
 /** /console/verify: verifications, their progress and what they found; checkpoints, made and compared. */
@@ -93,11 +104,12 @@ export const verifyPages: ConsolePages = (scope, services) => {
   }
 
   scope.get('/verify', { schema: { querystring: querySchemaOf(list) } }, async (request, reply) => {
-    const [{ table }, checkpoints, newest] = await Promise.all([
+    const [{ table }, checkpoints, newest, full] = await Promise.all([
       readTable(list, request, services, '/console/verify'),
       readCheckpoints(db, audit.checkpoints, MAX_CHECKPOINTS),
       // The rows may be older ones. As one runs at a time, it is the newest.
       newestVerification(audit.jobs),
+      newestFullVerification(audit.jobs),
     ])
     const [made] = checkpoints
     const checkpoint = made && {
@@ -115,6 +127,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
       scripts: ['htmx', 'checkpoint-file'],
       data: {
         running: newest?.outcome === 'running' ? show(newest) : null,
+        lastFull: full === null ? null : formatAge(Date.now() - Date.parse(full.started_at)),
         checkpoint: checkpoint ?? null,
         checkpoints: showCheckpoints(checkpoints),
         runs: table,
@@ -151,8 +164,11 @@ export const verifyPages: ConsolePages = (scope, services) => {
     '/verify/start',
     { config: { mayFinanceWrite: true }, schema: { body: StartForm } },
     async (request, reply) => {
-      const { key, checkpoint = '' } = request.body
-      const body = checkpoint.trim() === '' ? {} : { checkpoint: parseCheckpoint(checkpoint) }
+      const { key, checkpoint = '', full } = request.body
+      const body = {
+        ...(checkpoint.trim() !== '' && { checkpoint: parseCheckpoint(checkpoint) }),
+        ...(full === 'on' && { full: true }),
+      }
       const started = await adminRequest(request, {
         method: 'POST',
         path: '/ledger/verifications',
@@ -247,6 +263,7 @@ const runList = (jobs: Jobs): List<typeof noFilters, VerificationRun> => ({
     column('checkpoint', 'Compared with', ({ checkpoint }) =>
       eventCell(checkpoint === null ? null : checkpoint.position),
     ),
+    column('seal', 'From seal', ({ seal }) => eventCell(seal)),
     column('up_to', 'Up to', ({ up_to }) => eventCell(up_to)),
     column('started_by', 'Started by', ({ started_by }) => actorCell(started_by)),
     column('started_at', 'Started', ({ started_at }) => timeCell(started_at)),
@@ -270,13 +287,13 @@ const findingColumns: readonly PartColumn<Found>[] = [
 ]
 
 function show(run: VerificationRun): RunData {
-  const { id, outcome, progress, findings, checkpoint, stopped_by } = run
+  const { id, outcome, progress, findings, checkpoint, stopped_by, seal, notices } = run
   return {
     id,
     isRunning: outcome === 'running',
     verdict:
       outcome === 'clean'
-        ? `Clean: all ${formatCount(progress.events)} events, every table and every draw are right.`
+        ? `Clean: all ${formatCount(progress.events)} events${seal === null ? '' : ' after the seal'}, their draws, and every table are right.`
         : outcome === 'findings'
           ? `${formatFindingCount(findings.length)}${findings.length < MAX_FINDINGS ? ', listed below' : '; the first are listed below'}.`
           : null,
@@ -285,12 +302,14 @@ function show(run: VerificationRun): RunData {
     progress: formatProgress(run),
     facts: [
       ['Outcome', statusCell(outcome, tones[outcome])],
+      ...(seal === null ? [] : [['From the seal at', eventCell(seal)] as const]),
       ['Up to position', eventCell(run.up_to)],
       ['Started by', actorCell(run.started_by)],
       ['Started', timeCell(run.started_at)],
       ['Ended', timeCell(run.ended_at)],
       ...(stopped_by === null ? [] : [['Stopped by', actorCell(stopped_by)] as const]),
       ['Compared with checkpoint', checkpoint === null ? textCell('none') : eventCell(checkpoint.position)],
+      ...notices.map((notice) => ['Notice', textCell(notice)] as const),
     ],
     findings: partTable({
       label: 'Findings',

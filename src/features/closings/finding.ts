@@ -127,7 +127,7 @@ export const positionIn = (subject: string): number | null =>
  * No reason excuses a broken chain of hashes, which is another ledger, nor tables and replies that differ from the ledger,
  * which a rebuild or their expiry corrects.
  */
-const NEVER_ACKNOWLEDGED: readonly string[] = ['order', 'hash', 'checkpoint', 'head', 'projection', 'reply']
+const NEVER_ACKNOWLEDGED: readonly string[] = ['order', 'hash', 'checkpoint', 'seal', 'head', 'projection', 'reply']
 
 export const mayBeAcknowledged = (step: string, kind: string): boolean =>
   step !== 'verify' || !NEVER_ACKNOWLEDGED.includes(kind)

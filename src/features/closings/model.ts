@@ -3,11 +3,13 @@ import { rowTable } from '../../ledger/storage/row-table.ts'
 import { type Model, refusalsWith } from '../model.ts'
 import { closings, evolveClosings, lastClosings } from './closing.ts'
 import { acknowledgements, evolveAcknowledgements } from './finding.ts'
+import { evolveSeals, seals } from './seal.ts'
 
 const tables = [
   rowTable(closings, { key: ['month'] }),
   rowTable(lastClosings, { key: ['ledger'] }),
   rowTable(acknowledgements, { key: ['finding'] }),
+  rowTable(seals, { key: ['position'] }),
 ]
 
 declare module '../../db/tables.ts' {
@@ -16,7 +18,7 @@ declare module '../../db/tables.ts' {
 
 /** Closed months, and what can be wrong with closing one. */
 export const closingsModel: Model = {
-  evolvers: [evolveClosings, evolveAcknowledgements],
+  evolvers: [evolveClosings, evolveAcknowledgements, evolveSeals],
   tables,
   refusals: {
     ...refusalsWith(422, {

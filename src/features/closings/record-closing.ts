@@ -1,4 +1,5 @@
-import type { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
+import type { ClosingCheckpoint, ClosingFile, SealedTable } from '../../../schema/events.ts'
+import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
 import {
@@ -12,6 +13,7 @@ import {
   STEPS_RUNNING,
 } from './closing.ts'
 import { acknowledgedFinding, acknowledgements } from './finding.ts'
+import { seals } from './seal.ts'
 
 /** What the service read of the steps of a closing, their files and the ledger; nothing of it comes from a client. */
 export interface RecordClosing {
@@ -33,6 +35,8 @@ export interface RecordClosing {
   readonly unchanged: boolean
   readonly files: readonly ClosingFile[]
   readonly checkpoint: ClosingCheckpoint | null
+  /** The tables of the snapshot that was made at that position; null without one. */
+  readonly sealed: readonly SealedTable[] | null
 }
 
 const refusals = [
@@ -46,17 +50,19 @@ const refusals = [
   'closing_outdated',
 ] as const
 
-/** Records that a month was closed, with the files that were made of it. Months are closed in order, each once. */
+/** Records that a month was closed, with the files that were made of it, and its seal. Months are closed in order, each once. */
 export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
   refusals,
-  reads: ({ month, findings }) => [
+  reads: ({ month, position, findings }) => [
     keyOf(closings, month),
     keyOf(lastClosings, LEDGER),
+    keyOf(seals, position),
     ...findings.map((finding) => keyOf(acknowledgements, finding)),
   ],
 
   decide(state, input, { now }) {
-    const { month, position, hash, running, covered, done, failed, findings, unchanged, files, checkpoint } = input
+    const { month, position, hash, running, covered, done, failed, findings, unchanged, files, checkpoint, sealed } =
+      input
     const last = state.get(lastClosings, LEDGER) ?? null
     const refusal = monthRefusal(month, { closed: state.get(closings, month) !== undefined, last, now, position })
     if (refusal !== null) return refuse(refusal)
@@ -73,7 +79,9 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
     const isOfThesePositions = covered.first === (last?.last_position ?? 0) + 1 && covered.last === position
     if (!isOfThesePositions || !unchanged) return refuse('closing_outdated')
     const data = { month, position, files: [...files], checkpoint, acknowledged }
-    return [{ type: 'month-closed', data, movements: [] }]
+    const closed: LedgerEvent = { type: 'month-closed', data, movements: [] }
+    if (sealed === null || state.get(seals, String(position)) !== undefined) return [closed]
+    return [closed, { type: 'ledger-sealed', data: { position, tables: [...sealed], checkpoint }, movements: [] }]
   },
 
   result(state, { month }) {

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { ClosingCheckpoint, ClosingFile } from '../../../schema/events.ts'
+import { ClosingCheckpoint, ClosingFile, SealedTable } from '../../../schema/events.ts'
 import { Job, MadeCheckpoint, VerificationRun } from '../../../schema/finance.ts'
 import { inputSchema, registerVerb } from '../../ledger/executor/command.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
@@ -21,6 +21,7 @@ const RecordClosing = inputSchema(
     unchanged: Type.Boolean(),
     files: Type.Array(ClosingFile),
     checkpoint: Type.Union([ClosingCheckpoint, Type.Null()]),
+    sealed: Type.Union([Type.Array(SealedTable), Type.Null()]),
   }),
 )
 

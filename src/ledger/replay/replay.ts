@@ -1,29 +1,71 @@
 import { balances, type Movement } from '../rules/account.ts'
 import type { EventWithoutMovements, EvolveWithMovements } from '../rules/event.ts'
 import type { Projection, WritableState } from '../rules/projection.ts'
+import type { RowTable } from '../storage/row-table.ts'
+import { RowFile } from './row-file.ts'
 
 /** An evolver read a balance that `isReadByEvolvers` does not name: a bug. */
 export class NotLoaded extends Error {}
 
-interface MarkedRow {
-  row: unknown
-  /** The sweep in which it was last visited. */
-  sweep: number
+/** All balances, as they were kept outside a state. */
+export interface KeptBalances {
+  readonly accounts: readonly string[]
+  /** In the order of `accounts`. */
+  readonly balances: readonly (number | bigint)[]
+  /** Where a `RowFile` saved those of further accounts, which may be removed once they are imported; null: there are none. */
+  readonly file: string | null
 }
+
+/** A row in memory. */
+interface Cell {
+  /** Undefined: it was deleted, and its file may still have it. */
+  row: unknown
+  /** Whether its file does not have it like this. */
+  isChanged: boolean
+}
+
+/** The rows of one projection: those in memory replace the same ones of the file. */
+interface ReplayedTable {
+  readonly name: string
+  cells: Map<string, Cell>
+  /** Undefined until it has rows. */
+  file: RowFile | undefined
+}
+
+export interface ReplayOptions {
+  /** Whether an account's balance is kept in the state. Default: every one is. */
+  readonly keepsBalance?: (account: string) => boolean
+  /** The tables whose rows may be written to temporary files. */
+  readonly tables?: readonly RowTable[]
+  /** Where a `RowFile` saved the rows that the state begins with, by the name of their table. Default: without any. */
+  readonly base?: ReadonlyMap<string, string>
+  /** With more rows in memory than this, those of the largest table are written to its file. */
+  readonly maxRows?: number
+}
+
+/** Some 120 MB. */
+const MAX_ROWS = 250_000
+
+/** In the undo log: there was no such row in memory. */
+const NOT_IN_MEMORY = Symbol('not in memory')
 
 /**
  * All rows that follow from the events so far: a row that is not here does not exist. Only some balances may be kept
  * elsewhere; reading one throws `NotLoaded` until they are imported.
  */
-export class ReplayState implements WritableState {
-  readonly #tables = new Map<string, Map<string, MarkedRow>>()
-  #sweeps = 0
+export class ReplayState implements WritableState, Disposable {
+  readonly #tables = new Map<string, ReplayedTable>()
+  /** By name. */
+  readonly #rowTables: ReadonlyMap<string, RowTable>
+  readonly #maxRows: number
+  /** Rows in memory, of all tables. */
+  #count = 0
   /** The row read last: mostly it is set next, which then needs no lookup. */
-  #lastReadTable: Map<string, MarkedRow> | undefined
+  #lastReadTable: ReplayedTable | undefined
   #lastReadId = ''
-  #lastRead: MarkedRow | undefined
+  #lastRead: Cell | undefined
   /** What was set since the last checkpoint: its table, its id, and the row before. */
-  readonly #undoTables: Map<string, MarkedRow>[] = []
+  readonly #undoTables: ReplayedTable[] = []
   readonly #undoIds: string[] = []
   readonly #undoRows: unknown[] = []
   /** How many entries count; those beyond are reused, so that an event allocates nothing. */
@@ -32,17 +74,19 @@ export class ReplayState implements WritableState {
   /** By projection, the ids set since `trackChanges`. */
   #changed: Map<string, Set<string>> | undefined
 
-  /** `keepsBalance`: whether an account's balance is kept here. */
-  constructor(keepsBalance: (account: string) => boolean = () => true) {
+  constructor({ keepsBalance = () => true, tables = [], base = new Map(), maxRows = MAX_ROWS }: ReplayOptions = {}) {
     this.#keepsBalance = keepsBalance
+    this.#rowTables = new Map(tables.map((table) => [table.projection.name, table]))
+    for (const [name, path] of base) this.#tableOf(name).file = new RowFile(path)
+    this.#maxRows = tables.length === 0 ? Number.POSITIVE_INFINITY : maxRows
   }
 
   get<Row>({ name }: Projection<Row>, id: string): Row | undefined {
     if (name === balances.name && !this.#keepsBalance(id)) throw new NotLoaded(`the balance of ${id} is not kept here`)
-    const rows = this.#tableOf(name)
-    const found = rows.get(id)
+    const table = this.#tableOf(name)
+    const found = table.cells.get(id) ?? this.#load(table, id)
     if (found === undefined) return undefined
-    this.#lastReadTable = rows
+    this.#lastReadTable = table
     this.#lastReadId = id
     this.#lastRead = found
     // Rows are put in through the projection of this name, whose type this is.
@@ -51,13 +95,13 @@ export class ReplayState implements WritableState {
 
   set<Row>({ name }: Projection<Row>, id: string, row: NoInfer<Row> | undefined): void {
     if (this.#changed !== undefined) addChange(this.#changed, name, id)
-    const rows = this.#tableOf(name)
-    const before = this.#lastReadTable === rows && this.#lastReadId === id ? this.#lastRead : rows.get(id)
-    this.#undoTables[this.#undoLength] = rows
+    const table = this.#tableOf(name)
+    const before = this.#lastReadTable === table && this.#lastReadId === id ? this.#lastRead : table.cells.get(id)
+    this.#undoTables[this.#undoLength] = table
     this.#undoIds[this.#undoLength] = id
-    this.#undoRows[this.#undoLength] = before?.row
+    this.#undoRows[this.#undoLength] = before === undefined ? NOT_IN_MEMORY : before.row
     this.#undoLength += 1
-    this.#write(rows, id, before, row)
+    this.#write(table, id, before, row)
   }
 
   add(account: string, change: number | bigint): number | bigint {
@@ -67,54 +111,60 @@ export class ReplayState implements WritableState {
     return balance
   }
 
-  /** Replaces all balances by those kept elsewhere; from then on they are kept here. */
-  importBalances(accounts: readonly string[], those: readonly (number | bigint)[]): void {
+  /** Replaces the balances by those kept elsewhere, which began with the same ones; from then on they are kept here. */
+  importBalances({ accounts, balances: sums, file }: KeptBalances): void {
     this.#keepsBalance = () => true
     this.#lastReadTable = undefined
-    const rows = new Map<string, MarkedRow>()
-    this.#tables.set(balances.name, rows)
+    const table = this.#tableOf(balances.name)
+    if (file !== null) (table.file ??= new RowFile()).takeChanges(file)
+    this.#count += accounts.length - table.cells.size
+    table.cells = new Map()
     for (const [i, account] of accounts.entries())
-      rows.set(account, { row: { account, balance: BigInt(those[i] ?? 0) }, sweep: 0 })
+      table.cells.set(account, { row: { account, balance: BigInt(sums[i] ?? 0) }, isChanged: true })
   }
 
   isLoaded(): boolean {
     return true
   }
 
-  sweep({ name }: Projection<unknown>): SweepCursor {
-    const rows = this.#tableOf(name)
-    // A mark on the row: with a set of ids instead, comparing takes a quarter longer.
-    const sweep = (this.#sweeps += 1)
-    return {
-      visit: (id) => {
-        const found = rows.get(id)
-        if (found === undefined || found.sweep === sweep) return undefined
-        found.sweep = sweep
-        return found.row
-      },
-      *unvisited() {
-        for (const [id, row] of rows) if (row.sweep !== sweep) yield id
-      },
-    }
+  /** All rows of a projection, in no order. Neither read nor write any before the last one. */
+  *rows<Row>({ name }: Projection<Row>): Generator<readonly [id: string, row: Row], void> {
+    const { cells, file } = this.#tableOf(name)
+    // As in `get`.
+    for (const [id, { row }] of cells) if (row !== undefined) yield [id, row as Row]
+    if (file === undefined) return
+    const rowTable = this.#rowTableOf(name)
+    for (const [id, line] of file.rows()) if (!cells.has(id)) yield [id, rowTable.parseLine(line) as Row]
   }
 
-  /** The ids of all rows of a projection, in no order. */
-  ids({ name }: Projection<unknown>): Iterable<string> {
-    return this.#tableOf(name).keys()
+  /** As `rows`, each as the line that COPY writes. */
+  *lines(rowTable: RowTable): Generator<string, void> {
+    const { cells, file } = this.#tableOf(rowTable.projection.name)
+    for (const { row } of cells.values()) if (row !== undefined) yield rowTable.line(row)
+    for (const [id, line] of file?.rows() ?? []) if (!cells.has(id)) yield line
+  }
+
+  /** Writes all rows of a projection to a path, for another state to begin with. */
+  save({ name }: Projection<unknown>, path: string): void {
+    this.#spill(this.#tableOf(name)).saveAll(path)
   }
 
   /** Keeps what was set so far. */
   checkpoint(): void {
     this.#undoLength = 0
+    if (this.#count > this.#maxRows) this.#spillLargest()
   }
 
   /** Undoes what was set since the last checkpoint. */
   rollback(): void {
     while (this.#undoLength > 0) {
       this.#undoLength -= 1
-      const rows = this.#undoTables[this.#undoLength]
+      const table = this.#undoTables[this.#undoLength]
       const id = this.#undoIds[this.#undoLength] ?? ''
-      if (rows !== undefined) this.#write(rows, id, rows.get(id), this.#undoRows[this.#undoLength])
+      const row = this.#undoRows[this.#undoLength]
+      if (table === undefined) continue
+      if (row === NOT_IN_MEMORY) this.#forget(table, id)
+      else this.#write(table, id, table.cells.get(id), row)
     }
   }
 
@@ -128,21 +178,77 @@ export class ReplayState implements WritableState {
     return this.#changed?.get(name) ?? new Set()
   }
 
-  #write(rows: Map<string, MarkedRow>, id: string, before: MarkedRow | undefined, row: unknown): void {
-    if (row === undefined) {
-      this.#lastReadTable = undefined
-      rows.delete(id)
+  [Symbol.dispose](): void {
+    for (const { file } of this.#tables.values()) file?.[Symbol.dispose]()
+  }
+
+  #write(table: ReplayedTable, id: string, before: Cell | undefined, row: unknown): void {
+    if (row === undefined && table.file === undefined) {
+      this.#forget(table, id)
     } else if (before === undefined) {
-      rows.set(id, { row, sweep: 0 })
+      table.cells.set(id, { row, isChanged: true })
+      this.#count += 1
     } else {
       before.row = row
+      before.isChanged = true
     }
   }
 
-  #tableOf(name: string): Map<string, MarkedRow> {
-    let rows = this.#tables.get(name)
-    if (rows === undefined) this.#tables.set(name, (rows = new Map()))
-    return rows
+  /** Takes a row out of memory. */
+  #forget({ cells }: ReplayedTable, id: string): void {
+    this.#lastReadTable = undefined
+    if (cells.delete(id)) this.#count -= 1
+  }
+
+  /** Takes a row of the file into memory, as it is mostly set next. */
+  #load({ name, cells, file }: ReplayedTable, id: string): Cell | undefined {
+    const line = file?.get(id)
+    if (line === undefined) return undefined
+    const cell = { row: this.#rowTableOf(name).parseLine(line), isChanged: false }
+    cells.set(id, cell)
+    this.#count += 1
+    return cell
+  }
+
+  #spillLargest(): void {
+    let largest: ReplayedTable | undefined
+    for (const table of this.#tables.values())
+      if (largest === undefined || table.cells.size > largest.cells.size) largest = table
+    if (largest !== undefined) this.#spill(largest)
+  }
+
+  /** Moves the rows of a table from memory to its file. */
+  #spill(table: ReplayedTable): RowFile {
+    const rowTable = this.#rowTableOf(table.name)
+    const file = (table.file ??= new RowFile())
+    file.write(changedLines(table, rowTable))
+    this.#count -= table.cells.size
+    table.cells = new Map()
+    this.#lastReadTable = undefined
+    return file
+  }
+
+  #tableOf(name: string): ReplayedTable {
+    let table = this.#tables.get(name)
+    if (table === undefined) this.#tables.set(name, (table = { name, cells: new Map(), file: undefined }))
+    return table
+  }
+
+  #rowTableOf(name: string): RowTable {
+    const table = this.#rowTables.get(name)
+    if (table === undefined) throw new Error(`rows of ${name} cannot be written to a file`)
+    return table
+  }
+}
+
+/** The rows in memory that differ from the file, in the order of their ids. */
+function* changedLines(
+  { cells }: ReplayedTable,
+  rowTable: RowTable,
+): Generator<readonly [id: string, line: string | null], void> {
+  for (const id of [...cells.keys()].sort()) {
+    const cell = cells.get(id)
+    if (cell?.isChanged === true) yield [id, cell.row === undefined ? null : rowTable.line(cell.row)]
   }
 }
 
@@ -152,22 +258,13 @@ function addChange(changed: Map<string, Set<string>>, name: string, id: string):
   else ids.add(id)
 }
 
-/** One pass over all rows of a projection: mark the rows that a table has, then sweep those left unmarked. */
-interface SweepCursor {
-  /** The row of this id; undefined when there is none, or when it was visited before. */
-  visit(id: string): unknown
-  /** The ids of the rows not visited, in no order. */
-  unvisited(): Iterable<string>
-}
-
 /** Folds events, from the first on, into the rows that follow from them. */
 export class Replay {
   readonly state: ReplayState
   readonly #evolve: EvolveWithMovements
 
-  /** `keepsBalance`: whether an account's balance is kept in `state`. */
-  constructor(evolve: EvolveWithMovements, keepsBalance?: (account: string) => boolean) {
-    this.state = new ReplayState(keepsBalance)
+  constructor(evolve: EvolveWithMovements, options?: ReplayOptions) {
+    this.state = new ReplayState(options)
     this.#evolve = evolve
   }
 

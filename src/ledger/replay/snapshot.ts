@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { connect } from '../../db/connect.ts'
 import { microsOf } from '../../db/queries/expressions.ts'
-import { copyBinaryRows, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
+import { copyBinaryRows, copyLines, copyRows, type Fields, type Page } from '../storage/copy-rows.ts'
 import type { Head } from '../storage/event-hash.ts'
 import { binaryColumns } from '../storage/event-row-reader.ts'
 import { asText, type TextRow } from '../storage/row-table.ts'
@@ -81,13 +81,18 @@ export class Snapshot {
     return copyRows(this.#client, query)
   }
 
+  /** As `rows`, a line for each row. */
+  lines(query: string): AsyncGenerator<readonly string[], void> {
+    return copyLines(this.#client, query)
+  }
+
   /** As `rows`, in PostgreSQL's binary format. */
   binaryRows(query: string): AsyncGenerator<Page, void> {
     return copyBinaryRows(this.#client, query)
   }
 
   /** The rows of a query that answers few, every value as text. */
-  async query(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
+  readonly query = async (text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> => {
     const { rows } = await this.#client.query<TextRow>({ text, values: [...values], types: asText })
     return rows
   }

@@ -15,12 +15,17 @@ const PAGE_BYTES = 262_144
  * early waits for the rest, as the connection cannot be used before.
  */
 export async function* copyRows(client: Client, query: string): AsyncGenerator<readonly Fields[], void> {
+  for await (const lines of copyLines(client, query)) yield lines.map(fieldsOf)
+}
+
+/** As `copyRows`, a line for each row, which `fieldsOf` reads. */
+export async function* copyLines(client: Client, query: string): AsyncGenerator<readonly string[], void> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let rest = ''
   for await (const chunk of copyOut(client, `copy (${query}) to stdout`)) {
     const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n')
     rest = lines.pop() ?? ''
-    yield lines.map(parseLine)
+    yield lines
   }
 }
 
@@ -86,7 +91,8 @@ async function* copyOut(client: Client, copy: string): AsyncGenerator<Buffer, vo
   }
 }
 
-function parseLine(line: string): Fields {
+/** The columns of a line. */
+export function fieldsOf(line: string): Fields {
   const fields = line.split('\t')
   // Most lines have neither escapes nor nulls.
   return line.includes('\\') ? fields.map(unescape) : fields

@@ -4,6 +4,7 @@ import { balances, holds } from '../rules/account.ts'
 import { incarnations, lostCommits, passedTime } from '../rules/incarnation.ts'
 import { type Column, type Columns, nullable, type RowKind, type TableProjection, text } from '../rules/projection.ts'
 import { isoMicros } from '../rules/time.ts'
+import { fieldsOf } from './copy-rows.ts'
 
 type Source = 'ledger' | 'profile' | 'lookup'
 
@@ -42,6 +43,9 @@ export interface RowTable<Of extends TableProjection<string, Columns> = TablePro
   copyLine(row: unknown): string
   /** `select` of all rows, unordered, with their columns in order. */
   readonly selectAll: string
+  /** A row as the line that `copy (<selectAll>) to stdout` writes. */
+  line(row: unknown): string
+  parseLine(line: string): Readonly<Record<string, unknown>>
   /** How much memory a row may take, as a multiple of the smallest rows. */
   readonly weight: number
   idOf(row: TextRow): string
@@ -125,6 +129,11 @@ export function rowTable<Name extends string, Of extends Columns<RowKind>>(
       return `${[...fields, ...(spec.isRewrittenOften ? [FILLING] : [])].join('\t')}\n`
     },
     selectAll: `select ${selected} from ${name} t`,
+    line: (row) => declared.map(([column, { kind }]) => copiedText(kind, field(row, column))).join('\t'),
+    parseLine(line) {
+      const fields = fieldsOf(line)
+      return Object.fromEntries(declared.map(([column, { kind }], i) => [column, parseValue(kind, fields[i] ?? null)]))
+    },
     idOf: (row) => spec.key.map((key) => row[key]).join(':'),
     parse: (row) =>
       Object.fromEntries(declared.map(([column, { kind }]) => [column, parseValue(kind, row[column] ?? null)])),
@@ -136,10 +145,33 @@ function arrayOf(kind: RowKind, values: readonly (string | null)[]): string {
   return kind === 'text' ? textArray(values) : plainArray(values)
 }
 
-const copyEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+const copyEscapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
 
 const copyField = (text: string | null): string =>
-  text === null ? '\\N' : text.replaceAll(/[\\\n\r\t]/g, (character) => copyEscapes[character] ?? character)
+  text === null ? '\\N' : text.replaceAll(/[\\\b\f\n\r\t\v]/g, (character) => copyEscapes[character] ?? character)
+
+/** A value as `copy … to stdout` writes what `selectAll` selects. */
+function copiedText(kind: RowKind, value: unknown): string {
+  switch (kind) {
+    case 'text':
+    case 'json':
+      return copyField(printValue(kind, value))
+    case 'boolean':
+      return value === null ? '\\N' : value === true ? 't' : 'f'
+    case 'integer':
+    case 'exact':
+    case 'micros':
+      return printValue('integer', value) ?? '\\N'
+  }
+}
 
 function field(row: unknown, column: string): unknown {
   if (typeof row !== 'object' || row === null || !(column in row)) throw new Error(`a row without ${column}`)

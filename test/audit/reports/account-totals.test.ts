@@ -10,8 +10,10 @@ test('sums of more accounts than are kept in memory are the same', async (t) => 
     using sums = new AccountSums(maxInMemory)
     for (const [i, id] of ids.entries()) {
       const amount = i % 3 === 0 ? -i : i
-      sums.add(`user:${id}:${i % 2 === 0 ? 'coins' : 'dollars'}`, amount, i < 50)
-      sums.add('issuance:operator:coins', -amount, i < 50)
+      const add = (account: string, change: number): void =>
+        i < 50 ? sums.addOpening(account, change) : sums.add(account, change)
+      add(`user:${id}:${i % 2 === 0 ? 'coins' : 'dollars'}`, amount)
+      add('issuance:operator:coins', -amount)
     }
     return [...sums.sorted()]
   }

@@ -2,6 +2,7 @@ import { test } from 'tap'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import { pastBalances } from '../../../src/console/reports/reports.ts'
 import { oldLedger } from '../../audit/old-ledger.ts'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { readDb } from '../../harness/app/test-app.ts'
 import { openClient } from '../../harness/postgres/connections.ts'
 import { until } from '../../harness/until.ts'
@@ -14,14 +15,15 @@ test('a long trial balance says how far it is, and ends when nobody asks for it,
   const of = (position: number) => ({ database: source, position, startedBy: 'staff:ann' })
   const jobs = new Jobs(database.serviceUrl, { warn: () => {} })
   t.teardown(() => jobs.close())
+  const parts = { jobs, sealsFolder: temporaryFolder(t) }
   const owner = await openClient(t, database.ownerUrl)
   await owner.query('begin; lock table ledger_events in access exclusive mode')
 
-  const left = pastBalances(jobs, { ...limits, unaskedMs: 40 })
+  const left = pastBalances(parts, { ...limits, unaskedMs: 40 })
   t.match(await left.look(of(9)), { result: null, progress: { of: 9 } })
   await until(() => left.running === 0)
 
-  const asked = pastBalances(jobs, limits)
+  const asked = pastBalances(parts, limits)
   t.match(await asked.look(of(9)), { result: null, progress: { events: 0, of: 9 } })
   await asked.look(of(9))
   t.equal(asked.running, 1, 'the next request goes on with it')
@@ -43,7 +45,7 @@ test('a long trial balance says how far it is, and ends when nobody asks for it,
   await owner.query('rollback')
   await until(async () => (await asked.look(of(9))).result !== null)
   const { result } = await asked.look(of(9))
-  t.same(result, (await pastBalances(jobs).look(of(9))).result, 'as one that is folded at once')
+  t.same(result, (await pastBalances(parts).look(of(9))).result, 'as one that is folded at once')
   t.equal(result?.position, 9)
   t.equal((await third).position, 6, 'an export waits for its turn, and keeps nobody from ending')
 })

@@ -43,6 +43,7 @@ const october = (fields: Partial<RecordClosing> = {}): RecordClosing => ({
   failed: [],
   findings: [],
   unchanged: true,
+  sealed: null,
   files,
   checkpoint: checkpointOf(40),
   ...fields,

@@ -88,6 +88,7 @@ export function consoleOptions(
   const jobs = new Jobs(url, log, 50)
   t.teardown(() => jobs.close())
   const checkpoints = checkpointSigner('a checkpoint key for tests')
-  const audit = { url, checkpoints, piiKey: testPiiKey, jobs, closingsFolder: temporaryFolder(t) }
+  const folders = { closingsFolder: temporaryFolder(t), sealsFolder: temporaryFolder(t) }
+  const audit = { url, checkpoints, piiKey: testPiiKey, jobs, ...folders }
   return { cookieKey: 'a key of cookies that is only for tests', ...own, audit }
 }

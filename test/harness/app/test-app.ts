@@ -66,6 +66,7 @@ export interface TestApp {
   /** Ended after the app, as in the service. */
   readonly jobs: Jobs
   readonly closingsFolder: string
+  readonly sealsFolder: string
   /** For links that sign in to the console; null in production. */
   readonly signInCodes: SignInCodes | null
   /** Sends requests as the operator ann. Responses that the OpenAPI document does not describe are thrown. */
@@ -166,6 +167,7 @@ export async function createTestApp(
     setOrigin: (origin) => void (ownOrigin = origin),
     jobs: consoleParts.audit.jobs,
     closingsFolder: consoleParts.audit.closingsFolder,
+    sealsFolder: consoleParts.audit.sealsFolder,
     signInCodes,
     operator: sendAs({ sub: 'ann', role: 'operator' }),
     staff: (sub, role = 'operator') => sendAs({ sub, role }),

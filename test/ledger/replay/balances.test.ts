@@ -2,7 +2,8 @@ import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, 
 import { test } from 'tap'
 import { RowCache } from '../../../src/ledger/executor/row-cache.ts'
 import { ReplayState } from '../../../src/ledger/replay/replay.ts'
-import { applyMovements, balances, holds, type Movement } from '../../../src/ledger/rules/account.ts'
+import { applyMovements, balances, type Movement } from '../../../src/ledger/rules/account.ts'
+import { ledgerTables } from '../../../src/ledger/storage/row-table.ts'
 import { runs } from '../../harness/properties.ts'
 
 const accounts = ['house:a:coins', 'issuance:b:coins', 'user:1:coins', 'user:2:coins', 'debt:1:coins']
@@ -31,15 +32,18 @@ function apply(state: RowCache | ReplayState, todo: readonly Movement[] | string
   }
 }
 
-test('balances of a replay are those of the service, far beyond 2^53 and after rollbacks', async (t) => {
+test('balances of a replay are those of the service, far beyond 2^53, after rollbacks, and from files', async (t) => {
   assert(
     property(array(step, { maxLength: 40 }), (steps) => {
-      const rows = new RowCache()
-      for (const name of accounts) rows.put(balances, name, undefined)
-      const whole = new ReplayState()
-      for (const todo of steps) t.equal(apply(whole, todo), apply(rows, todo))
-      for (const name of accounts) t.same(whole.get(balances, name), rows.get(balances, name))
-      t.same([...whole.ids(balances)].sort(), accounts.filter((name) => rows.get(balances, name) !== undefined).sort())
+      for (const maxRows of [undefined, 0, 2]) {
+        using whole = new ReplayState({ tables: ledgerTables, ...(maxRows !== undefined && { maxRows }) })
+        const service = new RowCache()
+        for (const name of accounts) service.put(balances, name, undefined)
+        for (const todo of steps) t.equal(apply(whole, todo), apply(service, todo))
+        const expected = accounts.flatMap((name) => service.get(balances, name) ?? [])
+        t.same(new Map(whole.rows(balances)), new Map(expected.map((row) => [row.account, row])))
+        for (const name of accounts) t.same(whole.get(balances, name), service.get(balances, name))
+      }
     }),
     runs(300),
   )
@@ -51,26 +55,4 @@ test('tracked changes name the rows set since', async (t) => {
   rows.trackChanges()
   applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:2:coins', amount: 5 }])
   t.same([...rows.changed(balances)], ['house:a:coins', 'user:2:coins'])
-})
-
-test('a sweep visits each row once, and again the next time', async (t) => {
-  const rows = new ReplayState()
-  applyMovements(rows, [{ debit: 'house:a:coins', credit: 'user:1:coins', amount: 5 }])
-  rows.set(holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n })
-  rows.set(holds, 'user:2:dollars', { account: 'user:2:dollars', held: 2n })
-  rows.set(holds, 'user:2:dollars', undefined)
-  rows.set(balances, 'user:9:coins', undefined)
-  for (const [projection, id, row, left] of [
-    [balances, 'user:1:coins', { account: 'user:1:coins', balance: 5n }, ['house:a:coins']],
-    [holds, 'user:1:dollars', { account: 'user:1:dollars', held: 1n }, []],
-  ] as const) {
-    for (let time = 0; time < 2; time += 1) {
-      const over = rows.sweep(projection)
-      t.same(over.visit(id), row)
-      t.equal(over.visit(id), undefined, 'twice')
-      t.equal(over.visit('user:9:coins'), undefined, 'there is none')
-      t.same([...over.unvisited()], left)
-    }
-    t.ok([...rows.sweep(projection).unvisited()].includes(id))
-  }
 })

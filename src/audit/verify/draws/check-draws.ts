@@ -1,11 +1,17 @@
+import type { Kysely } from 'kysely'
 import type { OddsRow } from '../../../../schema/events.ts'
+import type { Tables } from '../../../db/tables.ts'
 import { evolveWithMovements } from '../../../domain.ts'
 import { oddsTables } from '../../../features/gifts/decoration.ts'
 import { rowForNumber, totalWeight } from '../../../features/gifts/odds.ts'
 import { Replay } from '../../../ledger/replay/replay.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
 import { parseStoredEvent } from '../../../ledger/storage/stored-event.ts'
-import { type DrawObserver, LuckyChecks, SpinChecks } from './draw-checks.ts'
+import type { QueryContext } from '../../reports/query-context.ts'
+import { readEntries } from '../../reports/write-export.ts'
+import type { OpenedSeal } from '../../seals/open-seal.ts'
+import { sealBefore } from '../../seals/seal-before.ts'
+import { type DrawObserver, LuckyChecks, replayedTables, SpinChecks } from './draw-checks.ts'
 import { type Frequency, type FrequencyTest, MIN_P_VALUE, testFrequencies } from './frequency-test.ts'
 
 interface DrawFault {
@@ -27,6 +33,8 @@ interface SpinFrequencies extends FrequencyTest {
 }
 
 export interface DrawReport {
+  /** The position of the seal that it begins at: no draw up to there is in it. Null: it begins at position 1. */
+  readonly seal: number | null
   readonly events: number
   readonly faults: readonly DrawFault[]
   readonly lucky: readonly OddsFrequencies[]
@@ -42,9 +50,30 @@ interface OddsCounts {
   readonly counts: Map<OddsRow, number>
 }
 
-/** Recomputes every draw of the ledger, and compares the frequency of each outcome with the expected one. */
-export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): Promise<DrawReport> {
-  const replay = new Replay(evolveWithMovements)
+interface DrawsAsked {
+  readonly url: string
+  readonly db: Kysely<Tables>
+  /** The last position. */
+  readonly last: number
+  /** Begins at the newest seal up to here. */
+  readonly after: number
+}
+
+/** Recomputes every draw from a seal on, or from position 1. */
+export async function checkDrawsUpTo({ url, db, last, after }: DrawsAsked, context: QueryContext): Promise<DrawReport> {
+  await using closing = new AsyncDisposableStack()
+  const seal = await sealBefore(db, after, context, closing)
+  const first = (seal?.last.position ?? 0) + 1
+  return await checkDraws(readEntries(url, { first, last }, context), seal)
+}
+
+/** Recomputes every draw of these events, and compares the frequency of each outcome with the expected one. */
+export async function checkDraws(
+  pages: AsyncIterable<readonly LedgerEntry[]>,
+  seal: OpenedSeal | null = null,
+): Promise<DrawReport> {
+  const replay = new Replay(evolveWithMovements, { tables: replayedTables, base: seal?.tables ?? new Map() })
+  using _ = replay.state
   const faults: DrawFault[] = []
   const tables = new Map<string, OddsCounts>()
   const spins = new Map<number, number[]>()
@@ -85,6 +114,7 @@ export async function checkDraws(pages: AsyncIterable<readonly LedgerEntry[]>): 
     }
   }
   return {
+    seal: seal?.last.position ?? null,
     events,
     faults,
     lucky: [...tables].map(([odds_hash, { decoration_id, odds, weight, counts }]): OddsFrequencies => {

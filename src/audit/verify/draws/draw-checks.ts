@@ -1,4 +1,5 @@
 import type { EventData } from '../../../../schema/events.ts'
+import { tables } from '../../../domain.ts'
 import {
   CHAIN_LENGTH,
   chainId,
@@ -12,21 +13,26 @@ import { nextChainNumber, runningChain } from '../../../features/fairness/lucky-
 import { decorations, oddsTables } from '../../../features/gifts/decoration.ts'
 import { oddsHash, rewardOf, rowForNumber, totalWeight } from '../../../features/gifts/odds.ts'
 import { gameAccount, gameIdOf, games, potOf, prizeOf } from '../../../features/roulette/game.ts'
+import type { ReplayState } from '../../../ledger/replay/replay.ts'
 import { account } from '../../../ledger/rules/account.ts'
 import type { EventWithoutMovements } from '../../../ledger/rules/event.ts'
 import { sha256 } from '../../../ledger/rules/hash.ts'
 import { incarnationIn } from '../../../ledger/rules/incarnation.ts'
-import type { State } from '../../../ledger/rules/projection.ts'
+import { integer, projection, type RowOf, type State, text } from '../../../ledger/rules/projection.ts'
 import type { LedgerEntry } from '../../../ledger/storage/event-hash.ts'
+import { type RowTable, rowTable } from '../../../ledger/storage/row-table.ts'
 
-interface CheckedChain {
+/** A user's current chain as its draws revealed it. */
+const revealedChains = projection('revealed_chains', {
+  user_id: integer(),
   /** The last link, as hex; before the first one the commitment. */
-  readonly link: string
+  link: text(),
   /** How many links there were. */
-  readonly k: number
-  /** The event that opened a chain which was not announced before, until a draw has followed it. */
-  readonly opening: { readonly position: number; readonly requestId: string } | null
-}
+  k: integer(),
+})
+
+/** All tables that a replay keeps, with that of the checks of draws. */
+export const replayedTables: readonly RowTable[] = [...tables, rowTable(revealedChains, { key: ['user_id'] })]
 
 /**
  * Recomputes every lucky draw, event by event: the link by the commitment, the number from link and seed, the reward from
@@ -34,14 +40,15 @@ interface CheckedChain {
  */
 export class LuckyChecks {
   readonly #observer: Pick<DrawObserver, 'onFault' | 'onLuckyDraw'>
-  readonly #chains = new Map<number, CheckedChain>()
+  /** The last event that opened a chain which was not announced before. */
+  #opening: { readonly user_id: number; readonly position: number; readonly requestId: string } | null = null
 
   constructor(observer: Pick<DrawObserver, 'onFault' | 'onLuckyDraw'>) {
     this.#observer = observer
   }
 
   /** `state`: replayed from the events before this one. */
-  check(event: EventWithoutMovements, columns: DrawColumns, state: State): void {
+  check(event: EventWithoutMovements, columns: DrawColumns, state: ReplayState): void {
     const addFault = (message: string): void => this.#observer.onFault(event.position, message)
     switch (event.type) {
       case 'decoration-defined':
@@ -60,7 +67,7 @@ export class LuckyChecks {
     data: EventData<'lucky-chain-opened'>,
     position: number,
     { requestId }: DrawColumns,
-    state: State,
+    state: ReplayState,
     addFault: (message: string) => void,
   ): void {
     const { user_id, incarnation, number, chain, next_chain, commitment } = data
@@ -73,15 +80,15 @@ export class LuckyChecks {
     if (running !== undefined && commitment !== running.next_commitment) {
       addFault(`chain ${chain} was announced with the commitment ${running.next_commitment}, not ${commitment}`)
     }
-    const opening = running === undefined ? { position, requestId } : null
-    this.#chains.set(user_id, { link: commitment, k: 0, opening })
+    if (running === undefined) this.#opening = { user_id, position, requestId }
+    keepChain(state, { user_id, link: commitment, k: 0 })
   }
 
   #checkDraw(
     data: EventData<'gift-drawn'>,
     position: number,
     columns: DrawColumns,
-    state: State,
+    state: ReplayState,
     addFault: (message: string) => void,
   ): void {
     const {
@@ -99,11 +106,13 @@ export class LuckyChecks {
       draws,
     } = data
     const running = runningChain(state, sender_id)
-    const before = this.#chains.get(sender_id)
-    this.#chains.set(sender_id, { link, k, opening: null })
+    const before = state.get(revealedChains, String(sender_id))
+    keepChain(state, { user_id: sender_id, link, k })
     checkIncarnation(incarnation, state, addFault)
-    const opening = before?.opening
-    const isOpenedHere = opening?.position === position - 1 && opening.requestId === columns.requestId
+    const isOpenedHere =
+      this.#opening?.user_id === sender_id &&
+      this.#opening.position === position - 1 &&
+      this.#opening.requestId === columns.requestId
     if (announced === isOpenedHere) {
       addFault(`chain ${chain} ${isOpenedHere ? 'was opened by the send itself' : 'was announced before the send'}`)
     }
@@ -137,6 +146,12 @@ export class LuckyChecks {
     const paid = amountMoved(columns, account('house', 'gifts', 'diamonds'), account('user', sender_id, 'diamonds'))
     if (paid !== won) addFault(`the orders win ${won} diamonds, but ${paid} were paid`)
   }
+}
+
+/** For good, even when the rules reject the event. */
+function keepChain(state: ReplayState, row: RowOf<typeof revealedChains>): void {
+  state.set(revealedChains, String(row.user_id), row)
+  state.checkpoint()
 }
 
 function checkIncarnation(incarnation: string, state: State, addFault: (message: string) => void): void {

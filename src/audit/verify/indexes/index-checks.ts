@@ -1,4 +1,4 @@
-import { BLOCK_EVENTS, INDEX_CURSOR, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
+import { BLOCK_EVENTS, baseOf, INDEX_CURSOR, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
 import type { Snapshot } from '../../../ledger/replay/snapshot.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
 import { type Finding, MAX_FINDINGS } from '../finding.ts'
@@ -26,12 +26,14 @@ interface Segment {
 export class IndexChecks {
   readonly #receiver: IndexPageReceiver
   /** What the index says of the events up to here was read. */
-  #read = 0
+  #read: number
   /** Positions that no segment has. */
   readonly #gaps: { readonly after: number; readonly upTo: number }[] = []
 
-  constructor(receiver: IndexPageReceiver) {
+  /** What the index says of the events up to `after` is not compared. */
+  constructor(receiver: IndexPageReceiver, after: number) {
     this.#receiver = receiver
+    this.#read = after
   }
 
   /** Reads the segments that end by a position, whose events the scan has read. */
@@ -73,7 +75,7 @@ export class IndexChecks {
       add('ledger_index_segments', String(after), `no segment has the events ${after + 1} to ${upTo}`)
     for (const { level, base } of superfluous(segments, indexed))
       add('ledger_index_segments', `${level}:${base}`, 'is live besides those that have the events up to the cursor')
-    for (const base of await this.#receiver.differingBlocks(this.#read)) {
+    for (const base of await this.#receiver.differingBlocks(baseOf(this.#read + 1))) {
       if (findings.length >= MAX_FINDINGS) break
       if (this.#gaps.some(({ after, upTo }) => base >= after && base < upTo)) continue
       add('ledger_index', String(base), `is not what follows from the events ${base + 1} to ${base + BLOCK_EVENTS}`)

@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorCode } from '../../config/error-code.ts'
+import { hashFile } from '../closings/files.ts'
+import type { Finding } from '../verify/finding.ts'
+import type { LastEvent } from '../verify/integrity-checks.ts'
+import { entryAt, type Query, type Sealed } from './read-seals.ts'
+import { decompress, snapshotFile, snapshotFolder } from './snapshot-files.ts'
+
+/** A seal with its snapshot, decompressed. */
+export interface OpenedSeal {
+  /** The event that it is of. */
+  readonly last: LastEvent
+  /** The files of the tables by their names. */
+  readonly tables: ReadonlyMap<string, string>
+}
+
+/** Why snapshots cannot be used. */
+export interface UnusableSeals {
+  /** In sentences: those that are not here. */
+  readonly notices: string[]
+  /** Those that were changed. */
+  readonly findings: Finding[]
+}
+
+/**
+ * The first of these seals whose snapshot is here and unchanged, and why those before it are not used. `closing` removes the
+ * decompressed files. With `only`, that table alone is looked at.
+ */
+export async function openFirstSeal(
+  query: Query,
+  sealsFolder: string,
+  seals: readonly Sealed[],
+  closing: AsyncDisposableStack,
+  only?: string,
+): Promise<UnusableSeals & { readonly seal: OpenedSeal | null }> {
+  const unusable: UnusableSeals = { notices: [], findings: [] }
+  for (const sealed of seals) {
+    const wanted = { ...sealed, tables: sealed.tables.filter(({ name }) => only === undefined || name === only) }
+    const last = await checkSnapshot(query, sealsFolder, wanted, unusable)
+    if (last !== undefined) return { seal: await decompressSeal(sealsFolder, wanted, last, closing), ...unusable }
+  }
+  return { seal: null, ...unusable }
+}
+
+/** The event that was sealed; undefined, with the reason in `unusable`, where the snapshot is missing or was changed. */
+export async function checkSnapshot(
+  query: Query,
+  sealsFolder: string,
+  { position, tables, checkpoint: { hash }, seal_id }: Sealed,
+  { notices, findings }: UnusableSeals,
+): Promise<LastEvent | undefined> {
+  const last = await entryAt(query, position)
+  const folder = snapshotFolder(sealsFolder, { position, hash })
+  let fault = last?.hash === hash ? undefined : `position ${position} was sealed with another hash, ${hash}`
+  for (const { name, sha256 } of tables) {
+    if (fault !== undefined) break
+    const file = snapshotFile(folder, name)
+    const found = await hashFile(file).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return null
+      throw error
+    })
+    if (found === null) {
+      notices.push(`the snapshot of the seal at ${position} has no file ${file}`)
+      return undefined
+    }
+    if (found !== sha256) fault = `the snapshot of the seal at ${position} was changed: ${file}`
+  }
+  if (fault === undefined) return last
+  findings.push({ check: 'seal', position: seal_id, message: fault })
+  return undefined
+}
+
+async function decompressSeal(
+  sealsFolder: string,
+  { position, tables, checkpoint: { hash } }: Sealed,
+  last: LastEvent,
+  closing: AsyncDisposableStack,
+): Promise<OpenedSeal> {
+  const folder = snapshotFolder(sealsFolder, { position, hash })
+  const into = closing.adopt(await mkdtemp(join(tmpdir(), 'seal-')), (made) => rm(made, { recursive: true }))
+  const files = new Map(tables.map(({ name }) => [name, join(into, name)]))
+  for (const [name, file] of files) await decompress(snapshotFile(folder, name), file)
+  return { last, tables: files }
+}
