@@ -3,7 +3,7 @@ import { test } from 'tap'
 import { queryRows } from '../harness/ledger/test-executor.ts'
 import { type TestDatabase, testDatabase } from '../harness/postgres/test-database.ts'
 import { seededLedger } from './seed-ledger.ts'
-import { changed, keepRows, tamper } from './verify-database.ts'
+import { changed, keepRows, tamper, verifyDatabase } from './verify-database.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
 const questions = ['chain', 'double-entry', 'balances'] as const
@@ -108,6 +108,34 @@ test('the queries find what was changed', async (t) => {
     const answers = await answersTo(database)
     t.match(answers, found, statements.join('; '))
     for (const [question, rows] of Object.entries(found)) t.equal(Object(answers)[question].length, rows.length)
+    await restore()
+  }
+})
+
+test('a row that cannot be unpacked, or not to the last byte, is found and stops no query', async (t) => {
+  const database = await seededLedger()
+  const restore = await keepRows(database, 'ledger_events')
+  for (const change of [
+    `data = left(data, -1) || ',"more"]'`,
+    `data = left(data, -1) || ',"more]'`,
+    `data = replace(data, ',', ', ')`,
+    `data = data || ' '`,
+    `data = repeat('[', 100000)`,
+    `data = replace(data, '[', '[[')`,
+    `movements = movements || ' 5'`,
+    `movements = movements || '>u9t 5'`,
+    `movements = movements || ','`,
+    `request_id = '\\x0000' || idempotency_key`,
+    `request_id = '\\x00' || rpad(convert_from(request_id, 'UTF8'), 16, '0')::bytea`,
+    `request_id = '\\xff'`,
+    `idempotency_key = '\\x00' || idempotency_key`,
+    `idempotency_key = idempotency_key || '\\x00'`,
+    `idempotency_key = '\\xf09f98'`,
+  ]) {
+    await tamper(database, `update ledger_events set ${change} where position = 14`)
+    const { chain } = await answersTo(database)
+    t.match(chain, [{ position: '14', finding: 'the hash differs' }], change)
+    t.match((await verifyDatabase(database)).findings, [{ position: 14 }], change)
     await restore()
   }
 })

@@ -262,7 +262,8 @@ export function appendData(
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1
   }
   text.appendByte(CLOSE_OBJECT)
-  return true
+  // Else a string has no end, and the last value was not appended.
+  return from > last || length === 2
 }
 
 /** Whether data that is not packed as a list could not be. */

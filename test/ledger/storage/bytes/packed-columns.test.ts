@@ -4,6 +4,7 @@ import { test } from 'tap'
 import { eventTypes } from '../../../../schema/events.ts'
 import { currencies, holders, isAccount, type Movement } from '../../../../src/ledger/rules/account.ts'
 import {
+  appendData,
   fieldsOf,
   packData,
   packId,
@@ -13,9 +14,10 @@ import {
   unpackId,
   unpackMovements,
 } from '../../../../src/ledger/storage/packed-columns.ts'
-import { isReadByEvolvers } from '../../../../src/ledger/storage/text-bytes.ts'
+import { isReadByEvolvers, Utf8Builder } from '../../../../src/ledger/storage/text-bytes.ts'
 import { seededLedger } from '../../../audit/seed-ledger.ts'
 import { queryRows } from '../../../harness/ledger/test-executor.ts'
+import { openClient } from '../../../harness/postgres/connections.ts'
 import { testDatabase } from '../../../harness/postgres/test-database.ts'
 import { runs } from '../../../harness/properties.ts'
 
@@ -138,10 +140,52 @@ test('PostgreSQL unpacks as the service does, and the events of the rules are pa
     stored.filter(({ data }) => !String(data).startsWith('[')),
     [],
   )
+  t.same(
+    await queryRows(
+      database,
+      "select ledger_id(convert_to(gen_random_uuid()::text, 'UTF8')) ~ '^.x[0-9a-f]{72}$' as is_hex",
+    ),
+    [{ is_hex: 't' }],
+    'a UUID that is not packed as one',
+  )
   const all = names.filter(isAccount)
   const packed = all.map((debit) => packMovements([{ debit, credit: debit, amount: 1 }]).split('>')[0] ?? '')
   t.same(
     await queryRows(database, `select ledger_account(code) as name from unnest(${listOf(packed)}) as code`),
     all.map((name) => ({ name })),
   )
+})
+
+test('a list is packed as the service packs it only when its last string ends', (t) => {
+  const text = new Utf8Builder()
+  for (const [packed, isPacked] of [
+    ['[]', true],
+    ['[7,["]",{}],"a\\\\"]', true],
+    ['["]', false],
+    ['[7,"a]', false],
+    ['[7,"a\\"]', false],
+  ] as const) {
+    const bytes = Buffer.from(packed)
+    t.equal(appendData(text, bytes, 0, bytes.length, 'bag-items-added', 1), isPacked, packed)
+  }
+  t.end()
+})
+
+test('movements of one event are unpacked without those of others, and data in parallel queries', async (t) => {
+  const client = await openClient(t, (await seededLedger()).serviceUrl)
+  await client.query('set enable_seqscan = off')
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+    `explain (analyze, costs off, timing off, summary off)
+     select * from ledger_movements where position in (select position from ledger_events where position = any ('{14}'))`,
+  )
+  const read = rows.flatMap((row) => /on ledger_events.* rows=([0-9]+)/.exec(row['QUERY PLAN'])?.[1] ?? [])
+  t.ok(read.length > 0)
+  t.same(
+    read.filter((count) => count !== '1'),
+    [],
+  )
+
+  await client.query(`select set_config(name, 'on', false) from pg_settings
+                      where name in ('debug_parallel_query', 'force_parallel_mode')`)
+  await client.query('select * from ledger')
 })
