@@ -13,6 +13,8 @@ import { concernsUser, factsOf, mayConcernUser } from './concerns-user.ts'
 const MAX_SEARCHED_EVENTS = 30_000
 /** Events after the end of the index that one statement searches. */
 const EVENTS_PER_QUERY = 2_000
+/** Events that one statement answers at the least, as few of those that may concern a user do. */
+const MIN_ANSWERED = 100
 /** Events that the index names, of which one statement looks at so many. */
 const MAX_POSITIONS = 1_000
 /** From so many on they are compared with those that the index has of another fact. */
@@ -72,19 +74,20 @@ export async function searchEvents(db: Kysely<Tables>, search: EventSearch): Pro
   let searched = 0
   for await (const candidates of candidatesOf(db, search, first, end)) {
     const { source, matches, downTo } = candidates
+    const answered = search.user === undefined ? limit : Math.max(limit, MIN_ANSWERED)
     let entries: readonly LedgerEntry[]
     let below = upTo + 1
     do {
       const { rows } = await sql<TextRow>`
         select ${sql.raw(eventColumns)} from ${source} where ${matches} and e.position < ${below}
-        order by e.position desc limit ${limit}`.execute(db)
+        order by e.position desc limit ${answered}`.execute(db)
       entries = rows.map(parseEntry)
       for (const entry of entries) {
         if (search.user === undefined || concernsUser(search.user, entry)) events.push(entry)
         if (events.length === limit) return { events, next: nextBefore(entry.position) }
       }
       below = entries.at(-1)?.position ?? 0
-    } while (entries.length === limit)
+    } while (entries.length === answered)
     searched += candidates.events
     if (searched >= maxSearched) return { events, next: nextBefore(downTo) }
   }
