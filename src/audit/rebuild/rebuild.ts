@@ -90,6 +90,7 @@ export async function rebuild(ownerUrl: string, options: RebuildOptions): Promis
     const swapped = await shadowTables.swap(async () => {
       await catchUp()
       await shadowTables.update(rows, scan.last.position, 1)
+      await shadowTables.writeEventTypes(scan.types)
     })
     scan.isThrottled = true
     const swapMs = performance.now() - began

@@ -3,10 +3,13 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { from } from 'pg-copy-streams'
+import type { EventType } from '../../../schema/events.ts'
 import { connect } from '../../db/connect.ts'
 import { lockName, schemaOf } from '../../db/ledger-url.ts'
+import { insertEventTypes } from '../../ledger/executor/statements.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
+import { isKnown } from '../../ledger/storage/stored-event.ts'
 import { indexTables, ShadowIndexes } from './shadow-indexes.ts'
 
 /** Rows of one write of COPY, and of one statement. */
@@ -216,6 +219,20 @@ export class ShadowTables {
       if (isLockConflict(error)) return false
       throw error
     }
+  }
+
+  /** In the transaction of the swap: corrects the rows of these types and of all others that are there, in the live table. */
+  async writeEventTypes(types: ReadonlySet<EventType>): Promise<void> {
+    const { rows } = await this.#client.query<{ type: string; version: number }>(
+      'select type, version from event_types',
+    )
+    const stored = rows.flatMap(({ type, version }) => (isKnown(type, version) ? [type] : []))
+    const { text, values } = insertEventTypes([...new Set([...types, ...stored])])
+    await this.#client.query(
+      'delete from event_types where (type, version) in (select * from unnest($1::text[], $2::smallint[]))',
+      values.slice(0, 2),
+    )
+    await this.#client.query(text, values)
   }
 
   /** Drops the tables that were not swapped in. */

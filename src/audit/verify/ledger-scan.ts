@@ -1,3 +1,4 @@
+import type { EventType } from '../../../schema/events.ts'
 import { systemClock } from '../../db/async.ts'
 import { Pace } from '../../db/pace.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
@@ -216,6 +217,11 @@ export class LedgerScan {
   /** The times at which commits were found to be lost. */
   get restores(): readonly Restore[] {
     return this.#semanticChecks.restores
+  }
+
+  /** The types of the events that were read. */
+  get types(): ReadonlySet<EventType> {
+    return this.#semanticChecks.types
   }
 
   /** The state replayed so far. Until `importBalances` it has only the balances that evolvers read. */

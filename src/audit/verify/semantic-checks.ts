@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import type { EventType } from '../../../schema/events.ts'
 import { evolveWithMovements } from '../../domain.ts'
 import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
@@ -21,6 +22,8 @@ export class SemanticChecks {
   readonly replay: Replay
   /** From the first one on. */
   readonly restores: Restore[] = []
+  /** The types of the events that could be read. */
+  readonly types = new Set<EventType>()
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   readonly #proposals = new ProposalChecks((position, message) => this.#addFinding('approval', position, message))
   /** Whether all balances are folded here. */
@@ -65,6 +68,7 @@ export class SemanticChecks {
     let check: Check = 'form'
     try {
       const event = parseEvent(fields, () => parsePacked(type, version, packed))
+      this.types.add(event.type)
       for (const draws of this.#draws) draws.check(event, rows, this.replay.state)
       this.#proposals.check(event, rows, this.replay.state)
       if (event.type === 'ledger-restored') this.restores.push({ position, at: event.at })

@@ -15,6 +15,7 @@ import { readSeals, type Sealed } from '../seals/read-seals.ts'
 import { dropSnapshot, keepSnapshot, type WrittenSnapshot } from '../seals/snapshot-files.ts'
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
+import { checkEventTypes } from './check-event-types.ts'
 import { checkReplies } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
@@ -127,7 +128,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   }
   await scan.drain()
   if (asOf === null && !findings.isFull && differences.length < MAX_FINDINGS)
-    differences.push(...(await indexChecks.findings(snapshot)))
+    differences.push(...(await checkEventTypes(snapshot, scan.types)), ...(await indexChecks.findings(snapshot)))
   await scan.importBalances()
   for (const table of compared) if (table.projection === balances) differences.unshift(...(await compare(table)))
   if (!findings.isFull) {

@@ -177,3 +177,36 @@ test('two rows cannot have the same hashed bytes', async (t) => {
     })
   }
 })
+
+test('columns that the owner let be null are findings', async (t) => {
+  const sound = await books()
+  for (const column of ['type', 'version', 'data', 'movements', 'request_id', 'hash']) {
+    const other = await copyOf(sound)
+    await tamper(
+      other,
+      `alter table ledger_events alter ${column} drop not null`,
+      `update ledger_events set ${column} = null where position = 14`,
+    )
+    t.match((await verifyDatabase(other)).findings[0], { check: 'form', position: 14 }, column)
+  }
+})
+
+test('the names that data is shown by are compared with those that it was packed by, and written again', async (t) => {
+  const database = await copyOf(await books())
+  await tamper(
+    database,
+    `update event_types set fields = fields[2:] || fields[1] where type = 'gift-sent'`,
+    `delete from event_types where type = 'balance-credited'`,
+  )
+  const finding = { check: 'projection', position: null, table: 'event_types' }
+  t.match((await verifyDatabase(database)).findings, [
+    {
+      ...finding,
+      id: 'gift-sent:1',
+      message: /^fields is \{receiver_ids,.+,sender_id\}, expected \{sender_id,receiver_ids,/,
+    },
+    { ...finding, id: 'balance-credited:1', message: 'the row is missing from the table' },
+  ])
+  await rebuildTables(database)
+  t.same((await verifyDatabase(database)).findings, [])
+})

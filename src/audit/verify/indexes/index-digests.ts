@@ -42,17 +42,15 @@ export class IndexDigests {
 
   addEvent(rows: EventRowReader): void {
     const { position } = rows
-    let facts: Omit<IndexedEvent, 'movements'>
+    this.#changes.clear()
     try {
-      facts = factsOf(rows)
+      rows.visitMovements(this.#addMovement)
+      visitFacts(factsOf(rows), this.#addChange)
     } catch {
       // A finding already, and what the index says of it cannot be compared.
       this.#unreadable.add(baseOf(position))
       return
     }
-    this.#changes.clear()
-    rows.visitMovements(this.#addMovement)
-    visitFacts(facts, this.#addChange)
     for (const [term, change] of this.#changes) this.#add(term, position, change, 1)
   }
 
