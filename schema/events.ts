@@ -249,11 +249,11 @@ export const eventTypes = {
     data: Type.Object({
       user_id: Id,
       card_id: Id,
-      privilege_package_id: Id,
-      rank: Rank,
-      percent: Percent,
       days: Id,
       valid_until: Amount,
+      percent: Percent,
+      privilege_package_id: Id,
+      rank: Rank,
     }),
   },
   /** A card of a higher rank ended the privilege `replaced` and started its own. */
@@ -262,11 +262,11 @@ export const eventTypes = {
     data: Type.Object({
       user_id: Id,
       card_id: Id,
+      days: Id,
+      valid_until: Amount,
       replaced: Type.Object({ privilege_package_id: Id, rank: Rank, valid_until: Amount }),
       privilege_package_id: Id,
       rank: Rank,
-      days: Id,
-      valid_until: Amount,
     }),
   },
   /** The user's draws use `chain` from here on, with `client_seed`; the commitment to the next chain is published. */

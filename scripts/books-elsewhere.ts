@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { credit } from '../src/features/wallet/balance-move.ts'
@@ -10,7 +11,8 @@ import { startCluster } from './bench/cluster.ts'
 import { openCommands, type RunAs, seed } from './bench/seed.ts'
 
 // Makes books by the service's own rules, exports them, and has two independent programs read them: hledger and ledger
-// (both Debian packages) must report no errors, and the same balance of every account. Exits with 0 when they do.
+// (both Debian packages) must report no errors, and the same balance of every account, whether each journal is read alone or
+// all of them one after the other. Exits with 0 when they do.
 
 const EVENT_COUNT = 30_000
 /** hledger takes four times as long for twice as many accounts. */
@@ -94,20 +96,30 @@ const seconds = (): string => ((performance.now() - started) / 1000).toFixed(1)
 console.log(`seeded in ${seconds()} s`)
 
 const audit = join(import.meta.dirname, 'audit.ts')
-const folder = join(cluster.folder, 'books')
-const flags = ['--format', 'hledger', '--folder', folder, '--transactions', String(MAX_TRANSACTIONS)]
-const { stdout } = await run(process.execPath, [audit, 'export', ...flags], {
-  env: { ...process.env, DATABASE_URL: database.serviceUrl },
-})
-const files = stdout.trim().split('\n')
+async function exportJournals(name: string, ...more: readonly string[]): Promise<readonly string[]> {
+  const folder = join(cluster.folder, name)
+  const flags = ['--format', 'hledger', '--folder', folder, '--transactions', String(MAX_TRANSACTIONS), ...more]
+  const { stdout } = await run(process.execPath, [audit, 'export', ...flags], {
+    env: { ...process.env, DATABASE_URL: database.serviceUrl },
+  })
+  return stdout.trim().split('\n')
+}
+const files = await exportJournals('books')
 const last = files.at(-1)
 if (files.length < 3 || last === undefined) throw new Error(`only ${files.length} files`)
+const whole = join(cluster.folder, 'whole.journal')
+for (const file of await exportJournals('parts', '--no-opening'))
+  writeFileSync(whole, readFileSync(file), { flag: 'a' })
 const ours = await readOurBalances(database)
 for (const [program, readBalances] of [
   ['hledger', readHledgerBalances],
   ['ledger', readLedgerBalances],
 ] as const) {
   for (const file of files.slice(0, -1)) await readBalances(file)
-  compare(program, await readBalances(last), ours)
+  for (const file of [last, whole]) compare(program, await readBalances(file), ours)
   console.log(`${program} agrees on ${ours.size} accounts after ${files.length} files, ${seconds()} s`)
 }
+const { stdout: sheet } = await run('hledger', ['-f', whole, 'balancesheet', '--depth', '1'], LARGE_OUTPUT)
+if (!/\n Assets .*\n user .*\n Liabilities .*\n Net: +\|\| +0 \n$/s.test(sheet))
+  throw new Error(`no balance sheet:\n${sheet}`)
+console.log('hledger shows a balance sheet')

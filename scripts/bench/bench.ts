@@ -16,6 +16,8 @@ export interface Bench {
   seconds(usual: number): number
   /** A size that only `--quick` changes. */
   size(usual: number, quick: number): number
+  /** Of a ledger: what the command line says, else as `size`. */
+  events(usual: number, quick: number): number
 }
 
 export interface Checkout {
@@ -31,6 +33,7 @@ interface Flags {
   readonly against?: string
   readonly rounds?: number
   readonly seconds?: number
+  readonly events?: number
   readonly quick?: boolean
 }
 
@@ -54,6 +57,7 @@ export async function runBench(
     .addOption(new Option('--only <part>', 'one part').choices(Object.keys(parts)))
     .option('--rounds <n>', 'turns of each contender', positive)
     .option('--seconds <n>', 'seconds of a turn', positive)
+    .option('--events <n>', 'events of the ledger, where a part makes one', positive)
     .option('--quick', 'a short form, to see that it works')
   const flags = (comparesCheckouts ? program.addOption(against) : program).parse().opts<Flags>()
   const stop = new AbortController()
@@ -72,7 +76,7 @@ export async function runBench(
 }
 
 async function measure(
-  { only, against, rounds, seconds, quick = false }: Flags,
+  { only, against, rounds, seconds, events, quick = false }: Flags,
   parts: Readonly<Record<string, Part>>,
   cleanUp: AsyncDisposableStack,
 ): Promise<void> {
@@ -83,6 +87,7 @@ async function measure(
     rounds: (usual: number) => rounds ?? (quick ? 1 : usual),
     seconds: (usual: number) => seconds ?? (quick ? 1 : usual),
     size: (usual: number, short: number) => (quick ? short : usual),
+    events: (usual: number, short: number) => events ?? (quick ? short : usual),
   }
   console.log(describeRun())
   for (const [name, part] of Object.entries(parts).filter(([name]) => (only ?? name) === name)) {

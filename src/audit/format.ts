@@ -39,11 +39,15 @@ export function formatColumns(rows: readonly (readonly string[])[], right: reado
  */
 const FORMULA = /^(?=[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?="*[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
+/** Nearly all texts: quick to see, and safe. */
+const PLAIN = /^[\w:][\w:-]*$/
+
 /**
  * A text as a cell of CSV (RFC 4180). Whatever would begin a formula gets an apostrophe before it, which spreadsheets
  * take as the mark of a text. A library would bring options and streams for what is two lines here.
  */
 export function csvText(text: string): string {
+  if (PLAIN.test(text)) return text
   const safe = text.replaceAll(FORMULA, "'")
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -53,9 +53,8 @@ interface ReplyNamingUser {
 /** Stored replies to anyone that name a user, whose profile must be erased by now. */
 export async function findRepliesNaming(db: Db, userId: number): Promise<ReplyNamingUser[]> {
   const { rows } = await sql<{ key: string; status: number; body: string }>`
-    select encode(uuid_send(key), 'hex') as key, status, body from replies where body like ${`%"id":${userId},%`}`.execute(
-    db,
-  )
+    select encode(uuid_send(key), 'hex') as key, status, body from replies
+    where body like '%"avatar"%' and persons_in_reply(body) @> array[${userId}::bigint]`.execute(db)
   const profile = await db.selectFrom('user_profiles').select('uid').where('user_id', '=', userId).executeTakeFirst()
   return rows.flatMap(({ status, ...reply }) => {
     const redacted = redactPerson(reply.body, userId, profile?.uid ?? '')

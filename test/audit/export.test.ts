@@ -116,7 +116,7 @@ function readJournal(text: string): Map<string, number> {
     else if (/^\d{4}-\d\d-\d\d \(\d+\) [a-z -]+( \| [\d:.]+Z)?$/.test(line)) {
       if (line.slice(0, 10) < day) throw new Error('times go back')
       day = line.slice(0, 10)
-    } else if (line !== '' && !line.startsWith('; ')) throw new Error(`not understood: ${line}`)
+    } else if (line !== '' && !line.trimStart().startsWith('; ')) throw new Error(`not understood: ${line}`)
   }
   return new Map([...held].filter(([, balance]) => balance !== 0))
 }
@@ -144,6 +144,11 @@ test('journals balance, assert and declare; each file begins with the opening ba
     if (file === files.at(-1)) t.same(read, balances)
   }
   t.match(await runAudit(env, ...flags), { code: 2, err: /EEXIST/ }, 'no file is overwritten')
+  const later = await runAudit(env, 'export', '--format', 'hledger', '--from', '15', '--no-opening')
+  const earlier = await runAudit(env, 'export', '--format', 'hledger', '--to', '14')
+  t.same(readJournal(earlier.out + later.out), balances, 'read one after the other')
+  t.throws(() => readJournal(later.out), /wrong/)
+  t.match(await runAudit(env, 'export', '--format', 'csv', '--no-opening'), { code: 2, err: /needs --format hledger/ })
 })
 
 test('the check of draws compares them with the odds and reports those that do not follow', async (t) => {

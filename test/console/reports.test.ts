@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import { test } from 'tap'
 import { readStep, readSteps } from '../../src/audit/closings/step-rows.ts'
 import { type ClosingStep, closingSteps, nextMonth } from '../../src/features/closings/closing.ts'
@@ -176,7 +177,7 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.notMatch(begun, `action="${page}/record"`)
   t.equal((await finance.get(`${page}/record`)).headers['location'], page, 'not before its steps are done')
   t.equal([...begun.matchAll(/<span class="status neutral">waiting</g)].length, 8)
-  t.equal((await finance.get(`${page}/files/entries.csv`)).status, 404)
+  t.equal((await finance.get(`${page}/files/entries.csv.gz`)).status, 404)
   const fields = await tokenOf(finance, page)
   const early = await finance.post(`${page}/record`, fields())
   t.equal(early.status, 422)
@@ -227,16 +228,16 @@ test('finance closes a month, from its first step to the next month', async (t) 
   t.match(ran, `href="/console/events/${head}"`)
   t.match(ran, /And \d+ more, in its files\./)
   t.ok(Buffer.byteLength(ran) < 150_000, `${Buffer.byteLength(ran)} bytes`)
-  const exceptions = (await finance.get(`${page}/files/exceptions.csv`)).html
+  const exceptions = gunzipSync((await finance.get(`${page}/files/exceptions.csv.gz`)).bytes).toString()
   t.match(exceptions, `,'=cmd(),yes`)
   t.match(exceptions, LONG, 'the file has all of it')
 
   await t.test('files are downloaded with their hash', async (t) => {
-    const [, sha256] = /entries\.csv<\/bdi><\/code>.*?<code><bdi>([0-9a-f]{64})</s.exec(ran) ?? []
-    const entries = await finance.get(`${page}/files/entries.csv`)
-    t.equal(createHash('sha256').update(entries.html).digest('hex'), sha256)
+    const [, sha256] = /entries\.csv\.gz<\/bdi><\/code>.*?<code><bdi>([0-9a-f]{64})</s.exec(ran) ?? []
+    const entries = await finance.get(`${page}/files/entries.csv.gz`)
+    t.equal(createHash('sha256').update(entries.bytes).digest('hex'), sha256)
     t.match(entries.headers, {
-      'content-disposition': 'attachment; filename="entries.csv"',
+      'content-disposition': 'attachment; filename="entries.csv.gz"',
       'x-content-type-options': 'nosniff',
     })
     t.notOk('content-length' in entries.headers, 'it may grow while it is sent')
@@ -300,10 +301,10 @@ test('finance closes a month, from its first step to the next month', async (t) 
     t.match(again, { status: 422, html: /This month is closed already/ }, action)
   }
   t.equal((await finance.post(`${page}/stop`, fields())).headers['location'], page)
-  rmSync(join(folder, 'entries.csv'))
+  rmSync(join(folder, 'entries.csv.gz'))
   t.notMatch(
     (await finance.get(page)).html,
-    `href="${page}/files/entries.csv"><code><bdi>entries.csv</bdi></code></a></td>\n<td class="end"><span class="number">—`,
+    `href="${page}/files/entries.csv.gz"><code><bdi>entries.csv.gz</bdi></code></a></td>\n<td class="end"><span class="number">—`,
   )
 
   const next = nextMonth(month)

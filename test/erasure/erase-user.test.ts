@@ -12,6 +12,8 @@ import { callCommandLine } from '../features/call-command-line.ts'
 import { tablesWith } from '../features/tables-with.ts'
 import { createTestApp, readDb, type TestApp } from '../harness/app/test-app.ts'
 import { isReplyTo, queryRows, testOpening } from '../harness/ledger/test-executor.ts'
+import { recordStatements } from '../harness/postgres/record-statements.ts'
+import { testDatabase } from '../harness/postgres/test-database.ts'
 
 /** Part of all personal data of the erased user: must be found nowhere afterwards. */
 const CANARY = 'canary'
@@ -223,6 +225,27 @@ test('from the command line, and where the uid alone is theirs', async (t) => {
   t.match(await run('--user', '9'), { code: 1, err: 'forget stopped: there is no such user\n' })
   t.match(await run('--user', '0'), { code: 1, out: '', err: /a user's id/ })
   t.same((await verifyDatabase(database)).findings, [])
+})
+
+test('the replies that name a person are found by an index', async (t) => {
+  const database = await testDatabase()
+  await queryRows(
+    database,
+    `insert into replies select gen_random_uuid(), gen_random_uuid(), now(), 200, '{"data":{"id":' || n || ',"name":""}}'
+       from generate_series(1, 20000) n;
+     insert into replies select gen_random_uuid(), gen_random_uuid(), now(), 200,
+         '{"players":[{"id":' || n || ',"name":"","avatar":"","uid":""},{"id":9007199254740991,"name":"A","avatar":"","uid":"a"}]}'
+       from generate_series(1, 200) n;
+     analyze replies`,
+  )
+  const db = readDb(t, database)
+  const statements = recordStatements(t)
+  t.equal((await findRepliesNaming(db, 9_007_199_254_740_991)).length, 200)
+  t.same(await findRepliesNaming(db, 7), [], 'already redacted')
+  const text = statements.find((one) => one.includes('from replies'))?.replace('$1', '7')
+  const plan = JSON.stringify(await queryRows(database, `explain ${text}`))
+  t.match(plan, /persons_in_reply/)
+  t.notMatch(plan, /Seq Scan on replies_\d[^>]*rows=[1-9]\d{3}/, 'only of days without replies')
 })
 
 test('a person is redacted everywhere in a response, and nothing else changes', async (t) => {

@@ -44,13 +44,16 @@ async function checkLedger({ attackRun, databaseUrl }: Attacked): Promise<void> 
     request_id: string
     debit: string[]
     target: string | null
+    is_packed: boolean
   }>(
     databaseUrl,
-    `select position, type, actor, request_id, debit, data::json->>'target_id' as target
-     from ledger where actor <> 'system' order by position`,
+    `select position, type, actor, l.request_id, l.data::json->>'target_id' as target, e.data like '[%' as is_packed,
+            array(select debit from ledger_movements m where m.position = e.position) as debit
+     from ledger l join ledger_events e using (position, type, actor) where actor <> 'system' order by position`,
   )
-  for (const { position, type, actor, request_id, debit, target } of rows) {
+  for (const { position, type, actor, request_id, debit, target, is_packed } of rows) {
     const event = `position ${position} of ${actor}`
+    context.expect(is_packed, `${event} has the data of ${type} in another order than its schema`)
     context.expect(done.has(request_id), `${event} was answered to nobody with 2xx`)
     context.expect(!idle.has(request_id), `${event} comes from a request whose answer said that it did nothing`)
     context.expect(actor !== 'staff:fin', `${event} was written by somebody who may only read`)

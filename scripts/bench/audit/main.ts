@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { to } from 'pg-copy-streams'
 import { connect } from '../../../src/db/connect.ts'
 import { queryRows } from '../../../test/harness/ledger/test-executor.ts'
@@ -13,36 +11,12 @@ import { type Contender, compared, formatNumber, type Turn, takeTurns } from '..
 import { startServer } from '../servers.ts'
 import { uniformGifts } from '../workload.ts'
 import { writeBooks } from './books.ts'
+import { measureHistory } from './history.ts'
+import { auditOf, runMeasured } from './run-audit.ts'
 
 let books: Promise<TestDatabase> | undefined
 /** For all parts of a run. */
-const booksOf = (bench: Bench): Promise<TestDatabase> => (books ??= writeBooks(bench, bench.size(1_000_000, 40_000)))
-
-/** The audit commands of a checkout, with the flags of its `npm run audit`. */
-function auditOf({ folder }: Checkout, { serviceUrl, ownerUrl }: TestDatabase, ...args: readonly string[]) {
-  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const flags = String(scripts.audit).match(/--\S+/g) ?? []
-  const cache = join(folder, 'node_modules/.cache/compiled')
-  const urls = { DATABASE_URL: serviceUrl, DATABASE_OWNER_URL: ownerUrl }
-  const words = [...flags, join(folder, 'scripts/audit.ts'), ...args]
-  return { words, env: { ...process.env, NODE_COMPILE_CACHE: cache, ...urls } }
-}
-
-/** In the process that is measured: prints its peak at the end. */
-const printPeak = `process.on('exit', () => process.stderr.write(' peak ' + process.resourceUsage().maxRSS + ' kB'))`
-
-/** Duration and peak resident memory of Node, whose output is discarded. Throws when it exits with another code than 0. */
-async function runMeasured({ words, env }: ReturnType<typeof auditOf>) {
-  const began = performance.now()
-  const peak = `--import=data:text/javascript,${encodeURIComponent(printPeak)}`
-  const child = spawn(process.execPath, [peak, ...words], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-  let errors = ''
-  child.stderr.on('data', (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-2_000)))
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${errors}`)
-  const peaks = [...errors.matchAll(/ peak (\d+) kB/g)].map(([, kilobytes]) => Number(kilobytes))
-  return { seconds: (performance.now() - began) / 1000, megabytes: Math.max(...peaks) / 1024 }
-}
+const booksOf = (bench: Bench): Promise<TestDatabase> => (books ??= writeBooks(bench, bench.events(1_000_000, 40_000)))
 
 /** A command of each checkout, and reading all events as PostgreSQL sends them. */
 const measureCommand =
@@ -55,7 +29,7 @@ const measureCommand =
     const contenders: Contender[] = bench.checkouts.map((checkout) => ({
       name: checkout.name,
       async turn() {
-        const { seconds, megabytes } = await runMeasured(auditOf(checkout, database, ...args))
+        const { seconds, megabytes } = await runMeasured(auditOf(checkout, database, {}, ...args))
         return { ...figuresOf(seconds), 'peak MB': megabytes }
       },
     }))
@@ -101,7 +75,7 @@ async function measureService(bench: Bench): Promise<string> {
   await LoadGenerator.run(target, (generator) => generator.send(bench.size(10_000, 500), next))
   const full = await LoadGenerator.run(target, (generator) => generator.closed(seconds / 4, next))
   const measure = async (perSecond: number, checkout?: Checkout): Promise<Turn> => {
-    const verify = checkout && auditOf(checkout, database, 'verify')
+    const verify = checkout && auditOf(checkout, database, {}, 'verify')
     const child = verify && spawn(process.execPath, verify.words, { env: verify.env, stdio: 'ignore' })
     const before = await eventsRead(database)
     const { p50, p99 } = await LoadGenerator.run(target, (generator) => generator.paced(perSecond, seconds, next))
@@ -130,4 +104,5 @@ await runBench('npm run bench:audit', {
   rebuild: measureCommand(1, 'rebuild'),
   export: measureCommand(1, 'export', '--format', 'jsonl'),
   service: measureService,
+  history: measureHistory,
 })

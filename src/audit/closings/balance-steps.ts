@@ -31,7 +31,7 @@ interface KindTotals {
 
 /** Every account with its opening and closing balance, and their sums by kind: each currency must sum to zero. */
 export const trialBalanceStep: StepWork = async ({ first, last, folder }, db, context) => {
-  const accounts = await HashedFile.create(folder, 'accounts.csv')
+  const accounts = await HashedFile.create(folder, 'accounts.csv.gz')
   await accounts.write(ACCOUNTS_HEADER)
   const kinds = new Map<string, KindTotals>()
   const totals = new CurrencyTotals()
@@ -100,6 +100,8 @@ interface OpenRequest {
   readonly status: string
 }
 
+const CHANGES_OF_WITHDRAWALS = `'withdrawal-requested', 'withdrawal-status-changed'`
+
 /** Requests that were pending or approved when the month ended, oldest first: what is still owed. */
 export const openWithdrawalsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
   await using closing = new AsyncDisposableStack()
@@ -111,9 +113,9 @@ export const openWithdrawalsStep: StepWork = async ({ url, first, last, folder }
     if (status !== 'pending' && status !== 'approved') continue
     open.set(id, { id, user_id, target_id, currency, amount, requested_at: isoMicros(created_at), status })
   }
-  for await (const page of readEntries(url, { first: (seal?.last.position ?? 0) + 1, last }, context)) {
+  const period = { first: (seal?.last.position ?? 0) + 1, last }
+  for await (const page of readEntries(url, period, context, `e.type in (${CHANGES_OF_WITHDRAWALS})`)) {
     for (const entry of page) {
-      if (!entry.type.startsWith('withdrawal-')) continue
       const { type, data, position, at } = parseStoredEvent(entry)
       if (type === 'withdrawal-requested') {
         const { user_id, target_id, wallet, amount } = data

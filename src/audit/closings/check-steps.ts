@@ -35,16 +35,16 @@ interface Move {
 
 /** What the staff moved or granted, each with its reason; one without, and an overdrawn account, have to be explained. */
 export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
-  const file = await HashedFile.create(folder, 'exceptions.csv')
+  const file = await HashedFile.create(folder, 'exceptions.csv.gz')
   await file.write(`${FILE_COLUMNS}\n`)
   const findings = await StepFindings.of('exceptions', db)
   const counts: Record<Explained, number> = { yes: 0, no: 0, 'not required': 0 }
   const rows: Record<Explained, string[][]> = { yes: [], no: [], 'not required': [] }
   let found = 0
-  for await (const page of readEntries(url, { first, last }, context)) {
+  for await (const page of readEntries(url, { first, last }, context, `e.actor like 'staff:%'`)) {
     let lines = ''
     for (const entry of page) {
-      if (!isActOfStaff(entry)) continue
+      if (!movesOrGrants(entry)) continue
       const fields = fieldsOf(entry)
       const { reason, explained } = reasonOf(entry.type, fields)
       counts[explained] += 1
@@ -87,8 +87,7 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
   }
 }
 
-const isActOfStaff = ({ actor, movements, type }: LedgerEntry): boolean =>
-  actor.startsWith('staff:') && (movements.length > 0 || GRANTS.includes(type))
+const movesOrGrants = ({ movements, type }: LedgerEntry): boolean => movements.length > 0 || GRANTS.includes(type)
 
 type Fields = Readonly<Record<string, unknown>>
 

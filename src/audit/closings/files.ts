@@ -3,7 +3,9 @@ import { createReadStream, lstatSync, readFileSync, writeFileSync } from 'node:f
 import { type FileHandle, open } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createGzip, type Gzip } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Checkpoint } from '../../../schema/finance.ts'
@@ -15,7 +17,12 @@ import { type CheckpointSigner, isSignatureOf } from '../checkpoint.ts'
 import { MadeFile } from './step.ts'
 
 /** Names that steps give to files; none of them leads out of its folder. */
-const FILE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]*\\.(csv|json|jsonl|journal)$'
+const FILE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]*\\.(csv|json|jsonl)(\\.gz)?$'
+
+/** The files of an export, which are there for every month. */
+export const ENTRIES_FILE = 'entries.csv.gz'
+export const EVENTS_FILE = 'events.jsonl.gz'
+export const MANIFEST_FILE = 'manifest.json'
 
 // No text has a line break: the signed text has one fact in each line.
 const Time = Type.String({ pattern: '^[0-9T:.Z-]{1,40}$' })
@@ -78,32 +85,50 @@ export function parseManifest(text: string): Manifest {
 export const isSigned = (manifest: Manifest): boolean =>
   isSignatureOf(signedText(manifest), manifest.signature, manifest.checkpoint.public_key)
 
-/** A file that is written piece by piece, and hashed on the way. An old one of the same name is replaced. */
+/** Level 4 takes half as much time again, for 6% less. */
+const GZIP_LEVEL = 2
+const CHUNK_BYTES = 65_536
+
+/**
+ * A file that is written piece by piece, and hashed on the way as it is stored: compressed where its name ends in `.gz`. An
+ * old one of the same name is replaced.
+ */
 export class HashedFile {
   readonly #name: string
-  readonly #handle: FileHandle
+  readonly #input: PassThrough | Gzip
+  readonly #stored: Promise<void>
   readonly #hash = createHash('sha256')
   #bytes = 0
 
   private constructor(name: string, handle: FileHandle) {
     this.#name = name
-    this.#handle = handle
+    this.#input = name.endsWith('.gz') ? createGzip({ level: GZIP_LEVEL, chunkSize: CHUNK_BYTES }) : new PassThrough()
+    this.#stored = pipeline(this.#input, (chunks) => this.#hashed(chunks), handle.createWriteStream({ flush: true }))
+    // `close` rejects with its error.
+    this.#stored.catch(() => {})
   }
 
   static async create(folder: string, name: string): Promise<HashedFile> {
     return new HashedFile(name, await open(join(folder, name), 'w', PRIVATE_FILE))
   }
 
-  readonly write = async (text: string): Promise<void> => {
-    const bytes = Buffer.from(text)
-    this.#hash.update(bytes)
-    this.#bytes += bytes.length
-    await this.#handle.appendFile(bytes)
+  async write(text: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#input.write(text, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  async *#hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for await (const chunk of chunks) {
+      this.#hash.update(chunk)
+      this.#bytes += chunk.length
+      yield chunk
+    }
   }
 
   async close(): Promise<MadeFile> {
-    await this.#handle.sync()
-    await this.#handle.close()
+    this.#input.end()
+    await this.#stored
     return { name: this.#name, bytes: this.#bytes, sha256: this.#hash.digest('hex') }
   }
 }

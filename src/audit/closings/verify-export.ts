@@ -1,6 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { currencyOf } from '../../ledger/rules/account.ts'
@@ -8,7 +9,16 @@ import { readCheckpoint } from '../checkpoint.ts'
 import { formatDecimal } from '../format.ts'
 import { foldAccounts } from '../reports/fold-accounts.ts'
 import type { QueryContext } from '../reports/query-context.ts'
-import { findClosingFile, hashFile, isSigned, type Manifest, parseManifest } from './files.ts'
+import {
+  ENTRIES_FILE,
+  EVENTS_FILE,
+  findClosingFile,
+  hashFile,
+  isSigned,
+  MANIFEST_FILE,
+  type Manifest,
+  parseManifest,
+} from './files.ts'
 
 export interface ExportReport {
   readonly manifest: Manifest
@@ -18,9 +28,11 @@ export interface ExportReport {
   readonly findings: readonly string[]
 }
 
-const MANIFEST = 'manifest.json'
-/** Files of every month, also of one without events. */
-const ALWAYS_LISTED = ['entries.csv', 'events.jsonl']
+/** How to read what a line of a file moves. */
+const readers = new Map<string, ReadLine>([
+  [ENTRIES_FILE, addCsvPosting],
+  [EVENTS_FILE, addJsonPostings],
+])
 
 /**
  * Compares an export with its manifest, and both with the ledger: `path` is the manifest, or one of its files with
@@ -34,54 +46,28 @@ export async function verifyExport(
 ): Promise<ExportReport> {
   const folder = dirname(resolve(path))
   const asked = basename(path)
-  const manifest = parseManifest(readManifest(join(folder, MANIFEST)))
+  const manifest = parseManifest(readManifest(join(folder, MANIFEST_FILE)))
   const names = manifest.files.map(({ name }) => name)
-  const unlisted = ALWAYS_LISTED.filter((name) => !names.includes(name))
-  const listed = manifest.files.filter(({ name }) => asked === MANIFEST || name === asked)
+  const unlisted = [...readers.keys()].filter((name) => !names.includes(name))
+  const listed = manifest.files.filter(({ name }) => asked === MANIFEST_FILE || name === asked)
   if (listed.length === 0) throw new Error(`${asked} is not a file of the manifest next to it.`)
   const findings = [
     ...checkSignatures(manifest, publicKey),
     ...(await checkHead(db, manifest)),
-    ...unlisted.map((name) => `${MANIFEST}: does not list ${name}`),
+    ...unlisted.map((name) => `${MANIFEST_FILE}: does not list ${name}`),
   ]
-  const readable: string[] = []
+  const expected = await ledgerSums(db, manifest, context)
   for (const { name, bytes, sha256 } of listed) {
     const file = findClosingFile(folder, name)
     if (file === null) findings.push(`${name}: is missing`)
     else {
-      readable.push(name)
       if (file.bytes !== bytes) findings.push(`${name}: has ${file.bytes} bytes, the manifest says ${bytes}`)
       const hash = await hashFile(file.path)
       if (hash !== sha256) findings.push(`${name}: has the SHA-256 ${hash}, the manifest says ${sha256}`)
+      const readLine = readers.get(name)
+      if (readLine !== undefined) findings.push(...(await compareSums(file.path, name, readLine, expected)))
     }
   }
-  const expected = await ledgerSums(db, manifest, context)
-  const journals = await sumsOf(
-    readable.filter((name) => name.endsWith('.journal')),
-    folder,
-    journalPostings,
-  )
-  const groups = [
-    [
-      'entries.csv',
-      await sumsOf(
-        readable.filter((name) => name === 'entries.csv'),
-        folder,
-        csvPostings,
-      ),
-    ],
-    [
-      'events.jsonl',
-      await sumsOf(
-        readable.filter((name) => name === 'events.jsonl'),
-        folder,
-        jsonPostings,
-      ),
-    ],
-    // One of several journals has only a part of the sums.
-    ...(asked === MANIFEST ? ([['journals', journals]] as const) : []),
-  ] as const
-  for (const [name, sums] of groups) if (sums !== null) findings.push(...differences(name, sums, expected))
   return { manifest, files: listed.map(({ name }) => name), findings }
 }
 
@@ -98,11 +84,11 @@ function checkSignatures(manifest: Manifest, publicKey: string): string[] {
   try {
     readCheckpoint(JSON.stringify(manifest.checkpoint), publicKey)
   } catch (error) {
-    findings.push(`${MANIFEST}: ${error instanceof Error ? error.message : String(error)}`)
+    findings.push(`${MANIFEST_FILE}: ${error instanceof Error ? error.message : String(error)}`)
   }
-  if (!isSigned(manifest)) findings.push(`${MANIFEST}: the signature is wrong: its text was changed.`)
+  if (!isSigned(manifest)) findings.push(`${MANIFEST_FILE}: the signature is wrong: its text was changed.`)
   if (manifest.checkpoint.position !== manifest.to)
-    findings.push(`${MANIFEST}: its checkpoint is of position ${manifest.checkpoint.position}, not ${manifest.to}`)
+    findings.push(`${MANIFEST_FILE}: its checkpoint is of position ${manifest.checkpoint.position}, not ${manifest.to}`)
   return findings
 }
 
@@ -139,22 +125,30 @@ function differences(name: string, sums: Sums, expected: Sums): string[] {
 /** Adds what a line of a file moves. */
 type ReadLine = (line: string, sums: Sums) => void
 
-/** The sums of all these files; null without one. */
-async function sumsOf(names: readonly string[], folder: string, createReader: () => ReadLine): Promise<Sums | null> {
-  if (names.length === 0) return null
+/** What is wrong with the sums of a compressed file. */
+async function compareSums(path: string, name: string, readLine: ReadLine, expected: Sums): Promise<string[]> {
   const sums: Sums = new Map()
-  for (const name of names) {
-    const read = createReader()
-    for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) read(line, sums)
+  try {
+    let rest = ''
+    // Its error ends the loop.
+    const unzipped = pipeline(createReadStream(path), createGunzip(), () => {})
+    for await (const chunk of unzipped.setEncoding('utf8')) {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) readLine(line, sums)
+    }
+    readLine(rest, sums)
+  } catch (error) {
+    return [`${name}: cannot be read: ${error instanceof Error ? error.message : String(error)}`]
   }
-  return sums
+  return differences(name, sums, expected)
 }
 
 /** Whole units of an amount with or without two decimals; 0 for what is none, which then is a difference. */
 const unitsOf = (text: string): bigint => (/^-?\d+(\.\d\d)?$/.test(text) ? BigInt(text.replace('.', '')) : 0n)
 
 /** The last four cells need no quotation marks: account, counter account, currency, amount. */
-const csvPostings = (): ReadLine => (line, sums) => {
+function addCsvPosting(line: string, sums: Sums): void {
   const [account, , , amount] = line.split(',').slice(-4)
   if (account !== undefined && amount !== undefined && account !== 'account') add(sums, account, unitsOf(amount))
 }
@@ -162,21 +156,9 @@ const csvPostings = (): ReadLine => (line, sums) => {
 const jsonMovement = /\{"debit":"([^"]+)","credit":"([^"]+)","currency":"[^"]+","amount":(\d+)\}/g
 
 /** Movements come before the data of an event, which could hold the same text. */
-const jsonPostings = (): ReadLine => (line, sums) => {
+function addJsonPostings(line: string, sums: Sums): void {
   for (const [, debit = '', credit = '', amount = ''] of line.split('"data":', 1)[0]?.matchAll(jsonMovement) ?? []) {
     add(sums, debit, -BigInt(amount))
     add(sums, credit, BigInt(amount))
-  }
-}
-
-const journalPosting = /^ {4}(\S+) {2}(-?[\d.]+) \S+ = /
-
-/** Opening balances are older than the month. */
-const journalPostings = (): ReadLine => {
-  let isOpening = false
-  return (line, sums) => {
-    const [, account, amount] = journalPosting.exec(line) ?? []
-    if (/^\d/.test(line)) isOpening = line.endsWith(' opening balance')
-    else if (!isOpening && account !== undefined && amount !== undefined) add(sums, account, unitsOf(amount))
   }
 }

@@ -19,6 +19,8 @@ interface Flags {
   readonly to?: AsOf
   readonly folder?: string
   readonly transactions?: number
+  /** False with `--no-opening`. */
+  readonly opening: boolean
 }
 
 export const exportCommand: RegisterCommand = (audit, running) =>
@@ -28,15 +30,17 @@ export const exportCommand: RegisterCommand = (audit, running) =>
     .addOption(new Option('--format <format>', 'of the output').choices(formats).makeOptionMandatory())
     .option('--from <time or position>', 'the first to include', parseAsOfFlag)
     .option('--to <time or position>', 'the last to include', parseAsOfFlag)
+    .option('--folder <folder>', 'for hledger: write files; without it, one journal to stdout')
     .option(
-      '--folder <folder>',
-      'for hledger: write files, each with opening balances; without it, one journal to stdout',
+      '--no-opening',
+      'for hledger: no opening balances, to read the journals of several months one after the other',
     )
     .option('--transactions <number>', `per file of --folder (default ${MAX_TRANSACTIONS})`, parseTransactionsFlag)
     .action(running(run))
 
-async function run(audit: CommandContext, { format, from, to, folder, transactions }: Flags): Promise<number> {
+async function run(audit: CommandContext, { format, from, to, folder, transactions, opening }: Flags): Promise<number> {
   if (folder !== undefined && format !== 'hledger') throw new Error('--folder needs --format hledger.')
+  if (!opening && format !== 'hledger') throw new Error('--no-opening needs --format hledger.')
   if (transactions !== undefined && folder === undefined) throw new Error('--transactions needs --folder.')
   const { terminal } = audit
   await withQueryContext(audit, async (db, context, url) => {
@@ -50,10 +54,11 @@ async function run(audit: CommandContext, { format, from, to, folder, transactio
       return writeLines(readEntries(url, period, context), terminal, formatCsv)
     }
     if (folder === undefined) {
-      const stdout = { maxTransactions: Number.POSITIVE_INFINITY, startFile: async () => {}, write: terminal.write }
+      const maxTransactions = Number.POSITIVE_INFINITY
+      const stdout = { maxTransactions, hasOpening: opening, startFile: async () => {}, write: terminal.write }
       return writeJournal(url, db, heading, period, context, stdout)
     }
-    await using files = new JournalFiles(folder, transactions ?? MAX_TRANSACTIONS)
+    await using files = new JournalFiles(folder, transactions ?? MAX_TRANSACTIONS, opening)
     await writeJournal(url, db, heading, period, context, files)
     for (const path of files.paths) terminal.line(path)
   })

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../db/tables.ts'
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { accountOf, codeOf } from '../../ledger/storage/packed-columns.ts'
 import { foldBalances } from '../seals/fold-balances.ts'
-import { ExactSum, foldAccounts } from './fold-accounts.ts'
+import { ExactSum, foldCodes } from './fold-accounts.ts'
 import type { Period } from './period.ts'
 import type { QueryContext } from './query-context.ts'
 
@@ -32,8 +33,8 @@ export async function* readAccountTotals(
   context: QueryContext,
 ): AsyncGenerator<readonly AccountTotals[], void> {
   using sums = new AccountSums()
-  await foldBalances(db, first - 1, context, (account, amount) => sums.addOpening(account, amount))
-  await foldAccounts(db, { first, last }, context, (account, amount) => sums.add(account, amount))
+  await foldBalances(db, first - 1, context, (account, amount) => sums.addOpening(codeOf(account), amount))
+  await foldCodes(db, { first, last }, context, (code, amount) => sums.add(code, amount))
   let page: AccountTotals[] = []
   for (const totals of sums.sorted()) {
     page.push(totals)
@@ -51,7 +52,7 @@ interface Sums {
   readonly credits: ExactSum
 }
 
-/** Sums by account, in memory of a fixed size: an external merge sort. */
+/** Sums by the codes of accounts, in memory of a fixed size: an external merge sort. */
 export class AccountSums implements Disposable {
   readonly #maxInMemory: number
   #sums = new Map<string, Sums>()
@@ -64,23 +65,23 @@ export class AccountSums implements Disposable {
   }
 
   /** Adds to the balance before the period. */
-  addOpening(account: string, amount: number | bigint): void {
-    this.#sumsOf(account).opening.add(amount)
+  addOpening(code: string, amount: number | bigint): void {
+    this.#sumsOf(code).opening.add(amount)
   }
 
   /** Adds one side of a movement of the period, negative for the account that value leaves. */
-  add(account: string, amount: number): void {
-    const { debits, credits } = this.#sumsOf(account)
+  add(code: string, amount: number): void {
+    const { debits, credits } = this.#sumsOf(code)
     if (amount < 0) debits.add(-amount)
     else credits.add(amount)
   }
 
-  #sumsOf(account: string): Sums {
-    let sums = this.#sums.get(account)
+  #sumsOf(code: string): Sums {
+    let sums = this.#sums.get(code)
     if (sums === undefined) {
       if (this.#sums.size >= this.#maxInMemory) this.#writeRun()
       sums = { opening: new ExactSum(), debits: new ExactSum(), credits: new ExactSum() }
-      this.#sums.set(account, sums)
+      this.#sums.set(code, sums)
     }
     return sums
   }
@@ -113,10 +114,11 @@ export class AccountSums implements Disposable {
   }
 
   *#sortedInMemory(): Generator<SortedTotals, void> {
-    const keys = [...this.#sums.keys()].map((account) => ({ key: sortKey(account), account }))
-    for (const { key, account } of keys.sort((a, b) => (a.key < b.key ? -1 : 1))) {
-      const sums = this.#sums.get(account)
-      if (sums === undefined) continue
+    const keyed = [...this.#sums].map(([code, sums]) => {
+      const account = accountOf(code)
+      return { key: sortKey(account), account, sums }
+    })
+    for (const { key, account, sums } of keyed.sort((a, b) => (a.key < b.key ? -1 : 1))) {
       yield { key, totals: totalsOf(account, sums.opening.value, sums.debits.value, sums.credits.value) }
     }
   }

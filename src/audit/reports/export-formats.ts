@@ -1,8 +1,30 @@
-import { currencies, currencyOf } from '../../ledger/rules/account.ts'
+import { currencies, currencyOf, type Holder } from '../../ledger/rules/account.ts'
 import { isoMicros, type Micros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { csvText, formatDecimal } from '../format.ts'
 import { ExactSum } from './fold-accounts.ts'
+
+/**
+ * What each kind of account is on a balance sheet of hledger, whose sub-accounts are of the type of their parent: what the
+ * platform issued or sold is a liability, and the same value, wherever it is now, an asset.
+ */
+const accountTypes: Readonly<Record<Holder | 'equity', 'A' | 'L' | 'E'>> = {
+  user: 'A',
+  debt: 'A',
+  room: 'A',
+  game: 'A',
+  withdrawal: 'A',
+  settled: 'A',
+  house: 'A',
+  issuance: 'L',
+  purchases: 'L',
+  equity: 'E',
+}
+
+/** ledger reads the type on a line of its own. */
+const typeDeclarations = Object.entries(accountTypes)
+  .map(([name, type]) => `account ${name}\n    ; type: ${type}\n`)
+  .join('')
 
 /**
  * Writes the books as a journal for hledger and ledger. Accounts keep their names and signs: balances of users are
@@ -27,14 +49,17 @@ export class Journal {
   }
 
   /**
-   * Starts a file with its commodities and with the opening balances after the event `position` at `at`, so that it can
-   * be read without the files before it. All balances sum to zero, so the account `equity:opening` ends at zero, too.
+   * Starts a file with its commodities, the types of accounts, and the opening balances after an event, so that it can be read
+   * without the files before it. All balances sum to zero, so the account `equity:opening` ends at zero, too. With null there
+   * are no opening balances: it is read after the files before it.
    */
-  *startFile(position: number, at: Micros): Generator<string, void> {
+  *startFile(after: { readonly position: number; readonly at: Micros } | null): Generator<string, void> {
     this.#declared.clear()
-    yield `${currencies.map((currency) => `commodity ${commoditySymbol(currency)}\n`).join('')}\n`
+    yield `${currencies.map((currency) => `commodity ${commoditySymbol(currency)}\n`).join('')}\n${typeDeclarations}\n`
+    if (after === null) return
+    const when = `${formatDay(after.at)} (${after.position})`
     for (const [account, { value }] of this.#balances) {
-      if (value !== 0n) yield this.#openingTransaction(account, value, `${formatDay(at)} (${position})`)
+      if (value !== 0n) yield this.#openingTransaction(account, value, when)
     }
   }
 

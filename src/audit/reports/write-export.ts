@@ -18,12 +18,14 @@ const CHUNK_LENGTH = 65_536
 export interface JournalSink {
   /** Transactions of one journal; the rest goes into further ones. */
   readonly maxTransactions: number
+  /** Whether each begins with opening balances. Without them they are read one after the other. */
+  readonly hasOpening: boolean
   /** Called before each journal, with its first position. */
   readonly startFile: (position: number) => Promise<void>
   readonly write: (text: string) => Promise<void>
 }
 
-/** Writes a period as one or more journals, each with the heading as comments and with its opening balances. */
+/** Writes a period as one or more journals, each with the heading as comments. */
 export async function writeJournal(
   url: string,
   db: Kysely<Tables>,
@@ -37,7 +39,7 @@ export async function writeJournal(
   const startJournal = async (): Promise<void> => {
     await sink.startFile(last.position + 1)
     let text = heading.map((line) => `; ${line}\n`).join('')
-    for (const piece of journal.startFile(last.position, last.at)) {
+    for (const piece of journal.startFile(sink.hasOpening ? last : null)) {
       text += piece
       if (text.length < CHUNK_LENGTH) continue
       await sink.write(text)
@@ -84,13 +86,15 @@ async function readOpeningBalances(
 /** Writes each journal into a new file of a folder; throws when the file exists. The caller disposes of it. */
 export class JournalFiles implements JournalSink, AsyncDisposable {
   readonly maxTransactions: number
+  readonly hasOpening: boolean
   readonly paths: string[] = []
   readonly #folder: string
   #open: FileHandle | undefined
 
-  constructor(folder: string, maxTransactions: number) {
+  constructor(folder: string, maxTransactions: number, hasOpening: boolean) {
     this.#folder = folder
     this.maxTransactions = maxTransactions
+    this.hasOpening = hasOpening
   }
 
   readonly startFile = async (position: number): Promise<void> => {
@@ -113,23 +117,28 @@ export class JournalFiles implements JournalSink, AsyncDisposable {
 /** How many events one statement reads. An aborted export waits for the end of its statement. */
 const EVENTS_PER_QUERY = 20_000
 
-/** All events of a period in order, page by page. Events never change, so no transaction is needed. */
+/**
+ * All events of a period in order, page by page, or those that meet a condition on `e`. Events never change, so no transaction
+ * is needed.
+ */
 export async function* readEntries(
   url: string,
   { first, last }: Period,
   { signal, onPlanned, onScanned }: QueryContext,
+  where = 'true',
 ): AsyncGenerator<readonly LedgerEntry[], void> {
   onPlanned(last - first + 1)
   const snapshot = await Snapshot.connect(url, signal)
   try {
     for (let from = first; from <= last; from += EVENTS_PER_QUERY) {
-      for await (const page of snapshot.events(from, Math.min(last, from + EVENTS_PER_QUERY - 1))) {
+      const upTo = Math.min(last, from + EVENTS_PER_QUERY - 1)
+      for await (const page of snapshot.events(from, upTo, where)) {
         signal.throwIfAborted()
         const entries: LedgerEntry[] = []
         for (const rows = new EventRowReader(page); rows.next(); ) entries.push(rows.entry)
         yield entries
-        onScanned(entries.length)
       }
+      onScanned(upTo - from + 1)
     }
   } finally {
     await snapshot.close()

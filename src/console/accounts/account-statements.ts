@@ -119,7 +119,7 @@ async function* writeJournal({
 }: StatementOfPeriod): AsyncGenerator<string, void> {
   const journal = new Journal(new Map([[account, new ExactSum(opening)]]), account)
   yield `; statement of ${account}, positions ${first} to ${last}\n`
-  yield* journal.startFile(first - 1, openedAt)
+  yield* journal.startFile({ position: first - 1, at: openedAt })
   for await (const page of lines) {
     yield page
       .map(({ position, at, type, counter_account, amount }) => {

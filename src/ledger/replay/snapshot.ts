@@ -59,13 +59,16 @@ export class Snapshot {
 
   /**
    * The rows of the events at these positions, in order, for `EventRowReader`. Without `upTo` all that come after
-   * `from`; with `from` 1 also any before it.
+   * `from`; with `from` 1 also any before it. With a condition on `e` only those that meet it.
    */
-  events(from: number, upTo: number | null): AsyncGenerator<Page, void> {
+  events(from: number, upTo: number | null, condition = 'true'): AsyncGenerator<Page, void> {
     // A tampered ledger may have events before position 1: they belong to the first page.
     const bounds = [...(from > 1 ? [`e.position >= ${from}`] : []), ...(upTo === null ? [] : [`e.position <= ${upTo}`])]
-    const where = bounds.length === 0 ? '' : `where ${bounds.join(' and ')}`
-    return copyBinaryRows(this.#client, `select ${binaryColumns} from ledger_events e ${where} order by e.position`)
+    const where = [condition, ...bounds].join(' and ')
+    return copyBinaryRows(
+      this.#client,
+      `select ${binaryColumns} from ledger_events e where ${where} order by e.position`,
+    )
   }
 
   /** The position of the first event after `position`; null when there is none. */

@@ -1,5 +1,6 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { test } from 'tap'
 import { ensureFolderId, findClosingFile, monthFolder, readFolderId } from '../../../src/audit/closings/files.ts'
 import { readMonthBooks } from '../../../src/audit/closings/month-books.ts'
@@ -84,33 +85,36 @@ test('a whole month is closed, from its first step to the next month', async (t)
   const verifyExport = (file: string) =>
     runAudit({ DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: KEY }, 'verify-export', join(folder, file))
   const clean = await verifyExport('manifest.json')
-  t.match(clean, { code: 0, out: /^clean: 3 files of/ }, clean.err)
-  t.match(await verifyExport('entries.csv'), { code: 0, out: /^clean: 1 files of/ })
+  t.match(clean, { code: 0, out: /^clean: 2 files of/ }, clean.err)
+  t.match(await verifyExport('entries.csv.gz'), { code: 0, out: /^clean: 1 files of/ })
   t.match(await verifyExport('checkpoint.json'), { code: 2, err: /is not a file of the manifest/ })
 
   await t.test('a file that was changed is found, and not recorded', async (t) => {
-    const name = 'entries.csv'
-    const text = readFileSync(join(folder, name), 'utf8')
+    const name = 'entries.csv.gz'
+    const stored = readFileSync(join(folder, name))
     t.equal(statSync(join(folder, name)).mode & 0o777, 0o600, `${name} is its owner's alone`)
-    writeFileSync(join(folder, name), text.replace(/,-40$/m, ',-41'))
+    const text = gunzipSync(stored).toString()
+    writeFileSync(join(folder, name), gzipSync(text.replace(/,-40$/m, ',-41')))
     const report = await verifyExport('manifest.json')
-    t.match(report, { code: 1, out: /entries.csv: has the SHA-256/ })
-    t.match(report.out, /entries.csv: user:2:diamonds sums to \S+, in the ledger to/)
+    t.match(report, { code: 1, out: /entries.csv.gz: has the SHA-256/ })
+    t.match(report.out, /entries.csv.gz: user:2:diamonds sums to \S+, in the ledger to/)
     t.match(await close(), { status: 422, body: { code: 'closing_outdated' } })
-    writeFileSync(join(folder, name), text)
+    writeFileSync(join(folder, name), stored.subarray(0, -20))
+    t.match(await verifyExport(name), { code: 1, out: /entries.csv.gz: cannot be read: / })
+    writeFileSync(join(folder, name), stored)
     t.same(
       [folder, closingsFolder].map((path) => statSync(path).mode & 0o777),
       [0o700, 0o700],
     )
     const manifest = readFileSync(join(folder, 'manifest.json'), 'utf8')
     writeFileSync(join(folder, 'manifest.json'), manifest.replace('"made_by": "staff:fin"', '"made_by": "staff:eve"'))
-    t.match(await verifyExport('events.jsonl'), { code: 1, out: /the signature is wrong/ })
+    t.match(await verifyExport('events.jsonl.gz'), { code: 1, out: /the signature is wrong/ })
     const { files, made_at, ...rest } = JSON.parse(manifest)
     const others = files.filter((file: { name: string }) => file.name !== name)
     const forgeries = [
       // Its line in a text before it, as if the signed text were only a row of lines.
       [{ ...rest, files: others, made_at: `${made_at}\nfile ${name} 1 ${'0'.repeat(64)}` }, 2, /missing or invalid/],
-      [{ ...rest, files: others, made_at }, 1, /does not list entries.csv/],
+      [{ ...rest, files: others, made_at }, 1, /does not list entries.csv.gz/],
       [{ ...rest, files, made_at, to_at: '1999-01-01T00:00:00.000000Z' }, 1, /the signature is wrong/],
     ] as const
     for (const [forged, code, words] of forgeries) {
@@ -120,12 +124,12 @@ test('a whole month is closed, from its first step to the next month', async (t)
       t.match(`${out}${err}`, words)
     }
     writeFileSync(join(folder, 'manifest.json'), manifest)
-    for (const file of ['events.jsonl', 'books-000000000001.journal']) {
-      const whole = readFileSync(join(folder, file), 'utf8')
-      appendFileSync(join(folder, file), '\n')
-      t.match(await verifyExport(file), { code: 1, out: /bytes/ }, file)
-      writeFileSync(join(folder, file), whole)
-    }
+    appendFileSync(join(folder, 'events.jsonl.gz'), '\n')
+    t.match(await verifyExport('events.jsonl.gz'), { code: 1, out: /bytes/ })
+    truncateSync(
+      join(folder, 'events.jsonl.gz'),
+      files.find((file: { name: string }) => file.name === 'events.jsonl.gz').bytes,
+    )
   })
 
   await t.test('files of another ledger with the same positions are not recorded', async (t) => {
@@ -194,7 +198,18 @@ test('files of a closing are found by safe names only', async (t) => {
   writeFileSync(join(closingsFolder, 'a.csv'), 'x')
   writeFileSync(join(closingsFolder, 'key'), 'x')
   t.match(findClosingFile(closingsFolder, 'a.csv'), { bytes: 1 })
-  for (const name of ['key', '../a.csv', './a.csv', 'b.csv', '.csv', 'a.csv/', '', 'steps/verify.json', `a.csv\0`]) {
+  for (const name of [
+    'key',
+    '../a.csv',
+    './a.csv',
+    'b.csv',
+    '.csv',
+    'a.csv/',
+    'a.gz',
+    '',
+    'steps/verify.json',
+    `a.csv\0`,
+  ]) {
     t.equal(findClosingFile(closingsFolder, name), null, name)
   }
 })

@@ -164,26 +164,29 @@ test('instances with folders of their own show, stop and record the same steps',
   const mixed = (await there.get(page)).html
   t.match(mixed, `${closingsFolder}/${month}`, 'where the files of the other are')
   t.match(mixed, `href="${page}/files/checkpoint.json"`)
-  t.notMatch(mixed, `href="${page}/files/entries.csv"`)
-  t.match((await here.get(page)).html, `href="${page}/files/entries.csv"`)
+  t.notMatch(mixed, `href="${page}/files/entries.csv.gz"`)
+  t.match((await here.get(page)).html, `href="${page}/files/entries.csv.gz"`)
   const { checkpoint } = JSON.parse((await here.get(`${page}/files/manifest.json`)).html)
   t.same(JSON.parse((await there.get(`${page}/files/checkpoint.json`)).html), checkpoint)
   // As when the service runs in a new container, with the same volume: the id of the folder tells whose files they are.
   await queryRows(database, `update closing_steps set kept_in = 'former:/data/' || month`)
-  t.match((await here.get(page)).html, `href="${page}/files/entries.csv"`)
+  t.match((await here.get(page)).html, `href="${page}/files/entries.csv.gz"`)
 
-  const entries = join(closingsFolder, month, 'entries.csv')
-  const text = readFileSync(entries)
+  const entries = join(closingsFolder, month, 'entries.csv.gz')
+  const bytes = readFileSync(entries)
   rmSync(entries)
   t.match(await record(), { status: 422, body: { code: 'closing_outdated' } }, 'missing where it was written')
-  writeFileSync(entries, text.toString().replaceAll('1', '2'))
+  writeFileSync(
+    entries,
+    bytes.map((byte) => 255 - byte),
+  )
   t.match(await record(), { status: 422, body: { code: 'closing_outdated' } }, 'changed, of the same size')
-  writeFileSync(entries, text)
+  writeFileSync(entries, bytes)
   await until(async () => (await there.get(page)).html.includes('Review the closing'))
   t.equal((await there.submit(`${page}/record`, `${page}/record`)).headers['location'], page)
   const { data } = Object((await finance('GET', `/admin/v1/ledger/closings/${month}`)).body)
   t.match(data, { closed_by: 'staff:eve', checkpoint })
-  const { sha256 } = data.files.find(({ name }: { name: string }) => name === 'entries.csv')
+  const { sha256 } = data.files.find(({ name }: { name: string }) => name === 'entries.csv.gz')
   t.equal(sha256, await hashFile(entries))
   t.match((await there.get(page)).html, `former:/data/${month}`, 'also once it is recorded')
 })

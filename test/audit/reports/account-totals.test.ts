@@ -10,10 +10,10 @@ test('sums of more accounts than are kept in memory are the same', async (t) => 
     using sums = new AccountSums(maxInMemory)
     for (const [i, id] of ids.entries()) {
       const amount = i % 3 === 0 ? -i : i
-      const add = (account: string, change: number): void =>
-        i < 50 ? sums.addOpening(account, change) : sums.add(account, change)
-      add(`user:${id}:${i % 2 === 0 ? 'coins' : 'dollars'}`, amount)
-      add('issuance:operator:coins', -amount)
+      const add = (code: string, change: number): void =>
+        i < 50 ? sums.addOpening(code, change) : sums.add(code, change)
+      add(`u${id}${i % 2 === 0 ? 'c' : '$'}`, amount)
+      add('ioperatorc', -amount)
     }
     return [...sums.sorted()]
   }

@@ -6,6 +6,8 @@ const ORIGIN = 'http://127.0.0.1:3000'
 export interface ConsolePage {
   readonly status: number
   readonly html: string
+  /** The same, as it was sent. */
+  readonly bytes: Buffer
   readonly headers: Readonly<Record<string, unknown>>
 }
 
@@ -68,7 +70,8 @@ export class ConsoleBrowser {
       if (value === '') this.cookies.delete(name)
       else this.cookies.set(name, encodeURIComponent(value))
     }
-    return { status: response.statusCode, html: response.body, headers: response.headers }
+    const { statusCode: status, body: html, rawPayload: bytes } = response
+    return { status, html, bytes, headers: response.headers }
   }
 }
 
