@@ -44,8 +44,7 @@ export async function writeSnapshot(
   const snapshot = { position, hash, tables: new Array<SealedTable>() }
   const folder = unfinished(snapshotFolder(seals, snapshot))
   await mkdir(seals, { recursive: true, mode: PRIVATE_FOLDER })
-  for (const name of await readdir(seals))
-    if (name.endsWith(UNFINISHED)) await rm(join(seals, name), { recursive: true, force: true })
+  await removeUnfinished(seals)
   await mkdir(folder, { mode: PRIVATE_FOLDER })
   try {
     await writeTables(folder, snapshot.tables, rows, saveBalances, onPage)
@@ -87,6 +86,12 @@ export async function keepSnapshot(seals: string, snapshot: WrittenSnapshot): Pr
 
 export const dropSnapshot = (seals: string, snapshot: WrittenSnapshot): Promise<void> =>
   rm(unfinished(snapshotFolder(seals, snapshot)), { recursive: true, force: true })
+
+/** Removes what was left by processes and threads that were ended; call it while nobody writes a snapshot. */
+export async function removeUnfinished(seals: string): Promise<void> {
+  for (const name of await readdir(seals))
+    if (name.endsWith(UNFINISHED)) await rm(join(seals, name), { recursive: true, force: true })
+}
 
 const UNFINISHED = '.unfinished'
 

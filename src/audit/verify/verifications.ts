@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs'
 import type { Checkpoint, VerificationRun } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
 import type { Services } from '../../features/services.ts'
 import type { JobRow, Progress } from '../jobs/job-rows.ts'
 import type { Jobs, Outer, RunningJob, Work } from '../jobs/jobs.ts'
 import { threads } from '../jobs/threads.ts'
+import { removeUnfinished } from '../seals/snapshot-files.ts'
 import { formatFindingCount } from './finding.ts'
+import type { ScanOptions } from './ledger-scan.ts'
 import { type Verification, type VerifyTarget, verify } from './verify.ts'
 
 /** Verifications in the background, and seals, run one at a time on all instances and command lines together. */
@@ -25,11 +28,27 @@ export const verifyTask = (
   progress: (progress: Progress) => void,
 ): Promise<Verification> => verify(url, { ...target, signal, progress })
 
-/** Verifies the ledger in a thread of its own. */
+/** Verifies the ledger in a thread of its own: writing a large table to a file takes longer than its job may be silent. */
+export async function verifyThere(
+  url: string,
+  { progress, signal, ...target }: VerifyTarget & ScanOptions,
+): Promise<Verification> {
+  try {
+    return await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
+  } catch (error) {
+    const { sealsFolder, snapshotAt } = target
+    // A thread that was terminated removed nothing.
+    if (sealsFolder !== undefined && snapshotAt !== undefined && existsSync(sealsFolder))
+      await removeUnfinished(sealsFolder)
+    throw error
+  }
+}
+
+/** As a job. */
 export const verifyInThread =
   (url: string, target: VerifyTarget): Work<Verification> =>
   async (_job, progress, signal) => {
-    const result = await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
+    const result = await verifyThere(url, { ...target, progress, signal })
     progress({ events: result.events, of: result.events })
     return verificationResult(result)
   }

@@ -19,7 +19,7 @@ import { foldBalancesAndAccounts } from '../../../src/audit/seals/fold-balances.
 import { makeSeal } from '../../../src/audit/seals/seal.ts'
 import { writeSnapshot } from '../../../src/audit/seals/snapshot-files.ts'
 import { replayedTables } from '../../../src/audit/verify/draws/draw-checks.ts'
-import { lastFullVerification } from '../../../src/audit/verify/verifications.ts'
+import { lastFullVerification, ONE_VERIFICATION } from '../../../src/audit/verify/verifications.ts'
 import { silent } from '../../../src/db/log.ts'
 import { nextMonth } from '../../../src/features/closings/closing.ts'
 import { recordSeal } from '../../../src/features/closings/seal.ts'
@@ -210,6 +210,18 @@ test('nothing is left of a snapshot that was not finished', async (t) => {
     writeSnapshot(folder, last, rows, failing, async () => {}),
     { message: 'disk full' },
   )
+  t.same(readdirSync(folder), [])
+})
+
+test('nothing is left of a snapshot whose thread was ended', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = await seededLedger()
+  const stopped = new AbortController()
+  // As it leaves one that it was writing.
+  mkdirSync(join(folder, `000000000007-${'a'.repeat(16)}.unfinished`))
+  const progress = (): void => stopped.abort(new Error('stopped'))
+  const options = { sealsFolder: folder, signer, piiKey: testPiiKey, progress, signal: stopped.signal }
+  await t.rejects(makeSeal(database.serviceUrl, options), { message: 'stopped' })
   t.same(readdirSync(folder), [])
 })
 
@@ -404,13 +416,25 @@ test('the command line seals, and says where a verification began', async (t) =>
     out: /^clean: 22 events up to position 22 in [\d.]+ s\nSealed at position 22\.\n$/,
     err: '',
   })
+  await using jobs = new Jobs(serviceUrl, silent)
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const other = {
+    kind: 'seal',
+    subject: '',
+    exclusive: ONE_VERIFICATION,
+    startedBy: 'staff:ann',
+    of: 0,
+  } as const
+  const running = await jobs.start(other, async () => ({ result: await ended, summary: '' }))
+  t.match(await runAudit(env, 'seal'), { code: 2, err: /A verification is running, or another seal is being made/ })
+  end()
+  await running?.ended
   const [folder = ''] = readdirSync(SEAL_DIR)
   t.match(folder, /^000000000022-[0-9a-f]{16}$/)
   t.match(await runAudit(env, 'verify'), {
     code: 0,
     out: /^from seal at 22; events before it not read\nclean: 1 events up to position 23 in [\d.]+ s\n$/,
   })
-  await using jobs = new Jobs(serviceUrl, silent)
   t.equal(await lastFullVerification(jobs), null)
   t.match(await runAudit(env, 'verify', '--full'), { out: /^clean: 23 events up to position 23 in [\d.]+ s\n$/ })
   t.type(await lastFullVerification(jobs), 'string')
