@@ -28,15 +28,18 @@ export async function runAudit(args: readonly string[], { env, stdout, stderr, s
   const createAction =
     <Flags>(handler: CommandHandler<Flags>) =>
     async (flags: Flags): Promise<void> => {
+      let remarked = 0
+      const remarkFinding = (finding: string): void => {
+        terminal.remark(finding)
+        remarked += 1
+      }
       const findings = await withDatabase(env, signal, (database) => {
         const reportUrl = (): Promise<string> => chooseReportUrl(database, signal, terminal.remark)
-        return handler(
-          { ownerUrl: database.ownerUrl, serviceUrl: database.url, reportUrl, env, asked, terminal, signal },
-          flags,
-        )
+        const { ownerUrl, url: serviceUrl } = database
+        return handler({ ownerUrl, serviceUrl, reportUrl, env, asked, terminal, remarkFinding, signal }, flags)
       })
       await terminal.flushed()
-      exitCode = findings > 0 ? EXIT_FINDINGS : 0
+      exitCode = findings + remarked > 0 ? EXIT_FINDINGS : 0
     }
   const audit = new Command('audit')
     .description("reads and checks the service's books in the database of DATABASE_URL, else in DATA_DIR")

@@ -1,6 +1,6 @@
 create table jobs (
   job_id          bigint generated always as identity primary key,
-  -- verification, streamed-verification, closing, trial-balance, draws or rebuild
+  -- verification, streamed-verification, closing, trial-balance, draws, rebuild or seal
   kind            text not null,
   -- What it is about: a month, a position, a period; empty where the kind says it all.
   subject         text not null,

@@ -165,7 +165,9 @@ interface WorkedTask extends StepTask {
 
 /** The thread calls it by its name. @public */
 export const stepTask = (task: WorkedTask, signal: AbortSignal, progress: (progress: Progress) => void) =>
-  withReads(task.url, signal, progress, (db, context) => works[task.step](task, db, context), task.sealsFolder)
+  withReads(task.url, signal, progress, (db, context) => works[task.step](task, db, context), {
+    sealsFolder: task.sealsFolder,
+  })
 
 const workInThread = (
   task: WorkedTask,

@@ -18,6 +18,8 @@ export interface CommandContext extends Pick<AuditDatabase, 'ownerUrl'> {
   /** The command with its flags, on one line. */
   readonly asked: string
   readonly terminal: Terminal
+  /** Says on stderr what was found besides what the command answers; the exit code is 1 then, too. */
+  readonly remarkFinding: (finding: string) => void
   /** Aborted when the caller wants the command to end. */
   readonly signal: AbortSignal
 }
@@ -74,13 +76,16 @@ function parseWholeNumber(text: string): number | null {
 
 /** Calls `work` with connections of its own, a context that draws progress and carries the command's signal, and the address. */
 export async function withQueryContext<Result>(
-  { reportUrl, env, terminal, signal }: CommandContext,
+  { reportUrl, env, terminal, remarkFinding, signal }: CommandContext,
   work: (db: Kysely<Tables>, context: QueryContext, url: string) => Promise<Result>,
 ): Promise<Result> {
   const url = await reportUrl()
   try {
     const run = (db: Kysely<Tables>, context: QueryContext) => work(db, context, url)
-    return await withReads(url, signal, terminal.progress, run, readSealsFolder(env))
+    return await withReads(url, signal, terminal.progress, run, {
+      sealsFolder: readSealsFolder(env),
+      onUnusableSeal: (reason, isFinding) => (isFinding ? remarkFinding(reason) : terminal.remark(`notice: ${reason}`)),
+    })
   } catch (error) {
     if (error instanceof InvalidQuery) throw new Error(`--${error.field}: ${error.message}`, { cause: error })
     throw error

@@ -8,6 +8,7 @@ import { runVerb } from '../../ledger/executor/run-verb.ts'
 import { findKey, requireSigner } from '../checkpoint.ts'
 import { Jobs } from '../jobs/jobs.ts'
 import { makeSeal } from '../seals/seal.ts'
+import { ONE_VERIFICATION } from '../verify/verifications.ts'
 import { localStaffName, withLedger } from '../with-ledger.ts'
 import type { CommandContext, RegisterCommand } from './command.ts'
 import { formatReport } from './verify.ts'
@@ -32,7 +33,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, execut
   const startedBy = localStaffName()
   const options = { sealsFolder: readSealsFolder(env), signer, piiKey: findKey('pii', env) }
   const job = await jobs.start(
-    { kind: 'seal', subject: '', exclusive: 'seal', startedBy, of: 0 },
+    { kind: 'seal', subject: '', exclusive: ONE_VERIFICATION, startedBy, of: 0 },
     async (_job, progress, stop) => {
       const { verification, sealed } = await makeSeal(serviceUrl, { ...options, progress, signal: stop })
       const seal = sealed && (await runVerb(executor, recordSeal, sealed, startedBy))
@@ -41,7 +42,7 @@ async function run({ env, serviceUrl, terminal, signal }: CommandContext, execut
     },
     { signal, progress: terminal.progress },
   )
-  if (job === null) throw new Error('Another seal is being made.')
+  if (job === null) throw new Error('A verification is running, or another seal is being made.')
   const { verification, summary } = await job.ended
   for (const line of formatReport(verification, terminal.elapsedSeconds())) terminal.line(line)
   terminal.line(summary)

@@ -1,9 +1,13 @@
 import type { Checkpoint } from '../../../schema/finance.ts'
 import { readSealsFolder } from '../../config/environment.ts'
 import { readInputFile } from '../../config/files.ts'
+import { silent } from '../../db/log.ts'
 import { findKey, findSigner, readCheckpoint } from '../checkpoint.ts'
+import { Jobs } from '../jobs/jobs.ts'
 import { formatFinding, MAX_FINDINGS } from '../verify/finding.ts'
-import { type Verification, verify } from '../verify/verify.ts'
+import { verificationResult } from '../verify/verifications.ts'
+import { type Verification, type VerifyTarget, verify } from '../verify/verify.ts'
+import { localStaffName } from '../with-ledger.ts'
 import { type CommandContext, JSON_FLAG, parsePositionFlag, type RegisterCommand } from './command.ts'
 import { formatCount } from './terminal.ts'
 
@@ -26,24 +30,42 @@ export const verifyCommand: RegisterCommand = (audit, running) =>
     .option(...JSON_FLAG)
     .action(running(run))
 
-async function run({ reportUrl, env, terminal, signal }: CommandContext, flags: Flags): Promise<number> {
+async function run(audit: CommandContext, flags: Flags): Promise<number> {
+  const { env, terminal } = audit
   const { asOf, json } = flags
   if (flags.publicKey !== undefined && flags.checkpoint === undefined)
     throw new Error('--public-key needs --checkpoint.')
   const checkpoint = flags.checkpoint === undefined ? null : readCheckpointFile(flags.checkpoint, flags, env)
-  const { progress } = terminal
-  const verification = await verify(await reportUrl(), {
+  const full = flags.full ?? false
+  const target = {
     asOf: asOf ?? null,
     checkpoint,
     piiKey: findKey('pii', env),
     sealsFolder: readSealsFolder(env),
-    full: flags.full ?? false,
-    progress,
-    signal,
-  })
+    full,
+  }
+  const verification = await (full && asOf === undefined ? verifyAsJob : verifyAlone)(audit, target)
   if (json) terminal.line(JSON.stringify(verification))
   else for (const line of formatReport(verification, terminal.elapsedSeconds())) terminal.line(line)
   return verification.findings.length
+}
+
+const verifyAlone = async ({ reportUrl, terminal, signal }: CommandContext, target: VerifyTarget) =>
+  verify(await reportUrl(), { ...target, progress: terminal.progress, signal })
+
+/** With a row, as the console shows how long ago the whole ledger was verified. */
+async function verifyAsJob(
+  { reportUrl, serviceUrl, terminal, signal }: CommandContext,
+  target: VerifyTarget,
+): Promise<Verification> {
+  await using jobs = new Jobs(serviceUrl, silent)
+  const url = await reportUrl()
+  const { ended } = await jobs.start(
+    { kind: 'streamed-verification', subject: '', startedBy: localStaffName(), of: 0 },
+    async (_job, progress, stop) => verificationResult(await verify(url, { ...target, progress, signal: stop })),
+    { signal, progress: terminal.progress },
+  )
+  return await ended
 }
 
 /** Throws when there is no such file, and when it holds no checkpoint or one that another key signed. */

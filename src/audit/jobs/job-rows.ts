@@ -26,6 +26,9 @@ const isLost: RawBuilder<boolean> = sql<boolean>`(state = 'running'
 /** For joins with other tables, too, that have no column of these names. */
 export const isRunning: RawBuilder<boolean> = sql<boolean>`(state = 'running' and not ${isLost})`
 
+const isFull: RawBuilder<boolean> = sql<boolean>`(kind in ('verification', 'streamed-verification') and subject = ''
+  and result is not null and result::json ->> 'seal' is null)`
+
 const LOST = 'it was interrupted'
 
 /** A job, with what only the pages and routes of its kind show. */
@@ -44,6 +47,8 @@ export interface JobFilter {
   readonly before?: number | null | undefined
   readonly exclusive?: string
   readonly isRunning?: true
+  /** A verification that read every event of the ledger, and reached its end. */
+  readonly isFullVerification?: true
   readonly startedUnder?: { readonly startedBy: string; readonly key: string }
   readonly limit: number
 }
@@ -51,7 +56,7 @@ export interface JobFilter {
 /** Jobs, newest first. One that was lost is shown as failed, whether or not somebody marked it. */
 export async function readJobs(
   db: Kysely<Tables>,
-  { kind, id, before = null, exclusive, isRunning: isWanted, startedUnder, limit }: JobFilter,
+  { kind, id, before = null, exclusive, isRunning: isWanted, isFullVerification, startedUnder, limit }: JobFilter,
 ): Promise<JobRow[]> {
   let query = db
     .selectFrom('jobs')
@@ -71,6 +76,7 @@ export async function readJobs(
   if (before !== null) query = query.where('job_id', '<', before)
   if (exclusive !== undefined) query = query.where('exclusive', '=', exclusive)
   if (isWanted === true) query = query.where(isRunning)
+  if (isFullVerification === true) query = query.where(isFull)
   if (startedUnder !== undefined) {
     const { startedBy, key } = startedUnder
     query = query.where('started_by', '=', startedBy).where('idempotency_key', '=', key)

@@ -28,8 +28,13 @@ export interface QueryContext {
   /** So many more events have been read. */
   readonly onScanned: (events: number) => void
   /** The folder of snapshots of seals, at which balances of the past begin. Left out: they begin at position 1. */
-  readonly sealsFolder?: string
+  readonly sealsFolder?: string | undefined
+  /** Is told, for each newer seal, why the report does not begin there; a snapshot that was changed is a finding. */
+  readonly onUnusableSeal?: (reason: string, isFinding: boolean) => void
 }
+
+/** Where a report may begin. */
+type Seals = Pick<QueryContext, 'sealsFolder' | 'onUnusableSeal'>
 
 /** Calls `work` with connections of its own, and with a context that tells `progress` how much was read of all. */
 export async function withReads<Result>(
@@ -37,7 +42,7 @@ export async function withReads<Result>(
   signal: AbortSignal,
   progress: (progress: Progress) => void,
   work: (db: Kysely<Tables>, context: QueryContext) => Promise<Result>,
-  sealsFolder?: string,
+  seals: Seals = {},
 ): Promise<Result> {
   await using db = queryBuilder(openPool(url, { max: 2, application_name: 'audit' }))
   let of = 0
@@ -46,6 +51,6 @@ export async function withReads<Result>(
     signal,
     onPlanned: (more) => void (of += more),
     onScanned: (more) => progress({ events: (events += more), of }),
-    ...(sealsFolder !== undefined && { sealsFolder }),
+    ...seals,
   })
 }

@@ -3,7 +3,7 @@ import type { Tables } from '../../db/tables.ts'
 import { currencies, currencyOf } from '../../ledger/rules/account.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import { threads } from '../jobs/threads.ts'
-import { foldBalances } from '../seals/fold-balances.ts'
+import { foldBalancesAndAccounts } from '../seals/fold-balances.ts'
 import { ExactSum } from './fold-accounts.ts'
 import { type QueryContext, withReads } from './query-context.ts'
 
@@ -48,28 +48,31 @@ export async function readTrialBalance(db: Kysely<Tables>): Promise<TrialBalance
   return assembleTrialBalance(rows[0]?.position ?? 0, balances)
 }
 
+interface KindSum {
+  readonly kind: string
+  readonly currency: string
+  readonly sum: ExactSum
+  count: number
+}
+
 /** The trial balance as of a position, from the ledger and its seals alone. */
 export async function foldTrialBalance(
   db: Kysely<Tables>,
   position: number,
   context: QueryContext,
 ): Promise<TrialBalance> {
-  const kinds = new Map<string, { readonly kind: string; readonly currency: string; sum: ExactSum; count: number }>()
-  // By account: the sum of its kind and currency.
-  const sums = new Map<string, ExactSum>()
-  await foldBalances(db, position, context, (account, amount) => {
-    let sum = sums.get(account)
-    if (sum === undefined) {
-      const kind = account.slice(0, account.indexOf(':'))
-      const currency = currencyOf(account)
-      const key = `${kind} ${currency}`
-      let entry = kinds.get(key)
-      if (entry === undefined) kinds.set(key, (entry = { kind, currency, sum: new ExactSum(), count: 0 }))
-      entry.count += 1
-      sum = entry.sum
-      sums.set(account, sum)
-    }
-    sum.add(amount)
+  const kinds = new Map<string, KindSum>()
+  const entryOf = (account: string): KindSum => {
+    const kind = account.slice(0, account.indexOf(':'))
+    const currency = currencyOf(account)
+    const key = `${kind} ${currency}`
+    let entry = kinds.get(key)
+    if (entry === undefined) kinds.set(key, (entry = { kind, currency, sum: new ExactSum(), count: 0 }))
+    return entry
+  }
+  await foldBalancesAndAccounts(db, position, context, {
+    onChange: (account, amount) => entryOf(account).sum.add(amount),
+    onAccount: (account) => void (entryOf(account).count += 1),
   })
   const rows = [...kinds.values()].map(({ sum, ...entry }): Row => ({ ...entry, balance: sum.value }))
   return assembleTrialBalance(position, rows)
@@ -89,7 +92,7 @@ export const foldTask = (
   { url, position, sealsFolder }: FoldTask,
   signal: AbortSignal,
   progress: (progress: Progress) => void,
-) => withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context), sealsFolder)
+) => withReads(url, signal, progress, (db, context) => foldTrialBalance(db, position, context), { sealsFolder })
 
 /** The same in a thread, for many events. */
 export const foldInThread = (

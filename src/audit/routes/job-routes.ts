@@ -42,8 +42,8 @@ export function jobRoutes(app: App, services: FinanceServices): void {
         operationId: 'listJobs',
         summary: 'All that takes long, newest first',
         description:
-          'Verifications, steps of closings, trial balances of the past, counted draws and rebuilds, on all instances ' +
-          'and by command lines. Results of verifications are in `GET /ledger/verifications/{id}`.',
+          'Verifications, steps of closings, trial balances of the past, counted draws, rebuilds and seals, on all ' +
+          'instances and by command lines. Results of verifications are in `GET /ledger/verifications/{id}`.',
         tags: ['finance'],
         querystring: PageQuery,
         response: { 200: pageOf(Job) },

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
@@ -18,7 +18,7 @@ export interface OpenedSeal {
 
 /** Why snapshots cannot be used. */
 export interface UnusableSeals {
-  /** In sentences: those that are not here. */
+  /** In sentences: those that are not here, or cannot be read. */
   readonly notices: string[]
   /** Those that were changed. */
   readonly findings: Finding[]
@@ -57,15 +57,19 @@ export async function checkSnapshot(
   for (const { name, sha256 } of tables) {
     if (fault !== undefined) break
     const file = snapshotFile(folder, name)
-    const found = await hashFile(file).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return null
-      throw error
-    })
-    if (found === null) {
-      notices.push(`the snapshot of the seal at ${position} has no file ${file}`)
+    try {
+      // A folder has no hash, and a pipe would be waited for.
+      const isFile = (await stat(file)).isFile()
+      if (!isFile || (await hashFile(file)) !== sha256)
+        fault = `the snapshot of the seal at ${position} was changed: ${file}`
+    } catch (error) {
+      const code = errorCode(error)
+      if (code === undefined) throw error
+      const isMissing = code === 'ENOENT' || code === 'ENOTDIR'
+      const reason = isMissing ? `has no file ${file}` : `cannot be read (${code}): ${file}`
+      notices.push(`the snapshot of the seal at ${position} ${reason}`)
       return undefined
     }
-    if (found !== sha256) fault = `the snapshot of the seal at ${position} was changed: ${file}`
   }
   if (fault === undefined) return last
   findings.push({ check: 'seal', position: seal_id, message: fault })

@@ -1,10 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorCode } from '../../config/error-code.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
+import { RowFile } from '../../ledger/replay/row-file.ts'
 import { balances } from '../../ledger/rules/account.ts'
-import { digestOfRows } from '../verify/compare-table.ts'
+import { fieldsOf } from '../../ledger/storage/copy-rows.ts'
+import { CHUNK_ROWS, digestOfRows, idReader } from '../verify/compare-table.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
 import type { Finding } from '../verify/finding.ts'
-import type { LinesDigest } from '../verify/line-digests.ts'
+import { type LinesDigest, LinesSum } from '../verify/line-digests.ts'
 import type { Sealed } from './read-seals.ts'
+import { decompress, snapshotFile, snapshotFolder } from './snapshot-files.ts'
 
 /**
  * Compares what a seal says of each table with the rows that were replayed up to its position; `ofBalances` is the digest of
@@ -26,4 +33,50 @@ export async function proveSeal(
     return [{ check: 'seal', position: seal_id, message }]
   }
   return []
+}
+
+/**
+ * Compares the rows in the files of a snapshot with what its seal says of each table. The files are those of the seal: only
+ * who wrote its event can have sealed others.
+ */
+export async function proveSnapshot(
+  sealsFolder: string,
+  { position, seal_id, tables, checkpoint: { hash } }: Sealed,
+  onPage: () => Promise<void>,
+): Promise<readonly Finding[]> {
+  await using closing = new AsyncDisposableStack()
+  const into = closing.adopt(await mkdtemp(join(tmpdir(), 'seal-')), (made) => rm(made, { recursive: true }))
+  for (const { name, rows, digest } of tables) {
+    const compressed = snapshotFile(snapshotFolder(sealsFolder, { position, hash }), name)
+    const found = await digestOfFile(compressed, join(into, name), name, onPage).catch((error: unknown) => {
+      if (/^(ZSTD|ERR_SQLITE)_/i.test(errorCode(error) ?? '')) return null
+      throw error
+    })
+    if (found?.rows === rows && found.digest === digest) continue
+    const message = `${compressed} does not have the ${rows} rows that were sealed at ${position}`
+    return [{ check: 'seal', position: seal_id, message }]
+  }
+  return []
+}
+
+/** The digest of the rows that a file has under their ids. Throws where it is none that a `RowFile` saved. */
+async function digestOfFile(
+  compressed: string,
+  path: string,
+  name: string,
+  onPage: () => Promise<void>,
+): Promise<LinesDigest> {
+  await decompress(compressed, path)
+  const table = replayedTables.find(({ projection }) => projection.name === name)
+  const idOf = table && idReader(table)
+  const sum = new LinesSum()
+  using file = new RowFile(path)
+  let read = 0
+  for (const [id, line] of file.rows()) {
+    if (idOf?.(fieldsOf(line)) === id) sum.add(line)
+    read += 1
+    if (read % CHUNK_ROWS === 0) await onPage()
+  }
+  await rm(path)
+  return sum.digest
 }

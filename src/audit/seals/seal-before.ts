@@ -7,13 +7,13 @@ import { type OpenedSeal, openFirstSeal } from './open-seal.ts'
 import { type Query, readSeals } from './read-seals.ts'
 
 /**
- * The newest seal up to a position that has a snapshot, for a report; null where there is none. Its files are removed by
- * `closing`. Throws where a snapshot was changed. With `only`, that table alone is opened.
+ * The newest seal up to a position that has its snapshot, unchanged, for a report; null where there is none. Its files are
+ * removed by `closing`. With `only`, that table alone is opened.
  */
 export async function sealBefore(
   db: Kysely<Tables>,
   position: number,
-  { sealsFolder }: QueryContext,
+  { sealsFolder, onUnusableSeal }: QueryContext,
   closing: AsyncDisposableStack,
   only?: string,
 ): Promise<OpenedSeal | null> {
@@ -21,8 +21,8 @@ export async function sealBefore(
   const query: Query = async (text, values) =>
     (await db.executeQuery<TextRow>(CompiledQuery.raw(text, [...values]))).rows
   const seals = await readSeals(query, position, Number.MAX_SAFE_INTEGER)
-  const { seal, findings } = await openFirstSeal(query, sealsFolder, seals, closing, only)
-  const [changed] = findings
-  if (changed !== undefined) throw new Error(`A report cannot begin at a seal. ${formatFinding(changed)}`)
+  const { seal, notices, findings } = await openFirstSeal(query, sealsFolder, seals, closing, only)
+  for (const notice of notices) onUnusableSeal?.(notice, false)
+  for (const finding of findings) onUnusableSeal?.(formatFinding(finding), true)
   return seal
 }

@@ -2,7 +2,8 @@ import type { EventData } from '../../../schema/events.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { CheckpointSigner } from '../checkpoint.ts'
 import type { ScanOptions } from '../verify/ledger-scan.ts'
-import { type Verification, verify } from '../verify/verify.ts'
+import { verifyThere } from '../verify/verifications.ts'
+import type { Verification } from '../verify/verify.ts'
 
 interface SealOptions extends ScanOptions {
   readonly sealsFolder: string
@@ -18,7 +19,7 @@ interface Made {
 
 /** Verifies the ledger and writes a snapshot of the replayed rows, which are those of the tables. */
 export async function makeSeal(url: string, { signer, ...options }: SealOptions): Promise<Made> {
-  const { snapshot, ...verification } = await verify(url, {
+  const { snapshot, ...verification } = await verifyThere(url, {
     ...options,
     asOf: null,
     checkpoint: null,

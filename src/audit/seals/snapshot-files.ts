@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
@@ -30,7 +30,10 @@ export interface WrittenSnapshot {
   readonly tables: readonly SealedTable[]
 }
 
-/** Writes all rows that follow from the ledger; `saveBalances` saves all balances, which may be kept elsewhere. */
+/**
+ * Writes all rows that follow from the ledger; `saveBalances` saves all balances, which may be kept elsewhere. Nobody else
+ * writes a snapshot meanwhile, so that what is unfinished was left by a process that was killed.
+ */
 export async function writeSnapshot(
   seals: string,
   { position, hash }: LastEvent,
@@ -38,10 +41,27 @@ export async function writeSnapshot(
   saveBalances: (path: string) => Promise<LinesDigest>,
   onPage: () => Promise<void>,
 ): Promise<WrittenSnapshot> {
-  const folder = unfinished(snapshotFolder(seals, { position, hash }))
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER })
-  const tables: SealedTable[] = []
+  const snapshot = { position, hash, tables: new Array<SealedTable>() }
+  const folder = unfinished(snapshotFolder(seals, snapshot))
+  await mkdir(seals, { recursive: true, mode: PRIVATE_FOLDER })
+  await removeUnfinished(seals)
+  await mkdir(folder, { mode: PRIVATE_FOLDER })
+  try {
+    await writeTables(folder, snapshot.tables, rows, saveBalances, onPage)
+    return snapshot
+  } catch (error) {
+    await dropSnapshot(seals, snapshot)
+    throw error
+  }
+}
+
+async function writeTables(
+  folder: string,
+  tables: SealedTable[],
+  rows: ReplayState,
+  saveBalances: (path: string) => Promise<LinesDigest>,
+  onPage: () => Promise<void>,
+): Promise<void> {
   for (const table of replayedTables) {
     if (table.source !== 'ledger') continue
     const { name } = table.projection
@@ -55,7 +75,6 @@ export async function writeSnapshot(
     if (digest.rows > 0) tables.push({ name, ...digest, sha256: await compress(plain, snapshotFile(folder, name)) })
     await rm(plain)
   }
-  return { position, hash, tables }
 }
 
 export async function keepSnapshot(seals: string, snapshot: WrittenSnapshot): Promise<void> {
@@ -68,7 +87,15 @@ export async function keepSnapshot(seals: string, snapshot: WrittenSnapshot): Pr
 export const dropSnapshot = (seals: string, snapshot: WrittenSnapshot): Promise<void> =>
   rm(unfinished(snapshotFolder(seals, snapshot)), { recursive: true, force: true })
 
-const unfinished = (folder: string): string => `${folder}.unfinished`
+/** Removes what was left by processes and threads that were ended; call it while nobody writes a snapshot. */
+export async function removeUnfinished(seals: string): Promise<void> {
+  for (const name of await readdir(seals))
+    if (name.endsWith(UNFINISHED)) await rm(join(seals, name), { recursive: true, force: true })
+}
+
+const UNFINISHED = '.unfinished'
+
+const unfinished = (folder: string): string => `${folder}${UNFINISHED}`
 
 /** Answers the SHA-256 of the compressed file. */
 async function compress(from: string, to: string): Promise<string> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PRIVATE_FILE } from '../../config/files.ts'
 import type { KeptBalances } from '../../ledger/replay/replay.ts'
 import { RowFile } from '../../ledger/replay/row-file.ts'
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
@@ -101,7 +103,11 @@ export class BalanceChecks {
       accounts.push(account)
       balances.push(balance)
     }
-    if (file !== null) this.#file?.saveChanges(file)
+    if (file !== null) {
+      // SQLite would let others read it.
+      writeFileSync(file, '', { flag: 'wx', mode: PRIVATE_FILE })
+      this.#file?.saveChanges(file)
+    }
     this.#file?.[Symbol.dispose]()
     this.#file = undefined
     return { accounts, balances, file }

@@ -7,6 +7,9 @@ import { openStored } from '../../vault/reads.ts'
 import { createVault, type Vault } from '../../vault/vault.ts'
 import type { Findings } from './finding.ts'
 
+/** Records that are looked up at once. */
+const CHUNK_RECORDS = 2_000
+
 const RECORDS_SQL = `select record_id, r.sealed, k.user_id, k.wrapped
   from vault_records r full join vault_keys k using (record_id)`
 
@@ -32,7 +35,6 @@ export async function checkVault(
   const key = piiKey !== null && (await isOwnKey(snapshot, piiKey)) ? piiKey : null
   const vault: Pick<Vault, 'open' | 'reportUnreadable'> =
     key === null ? { open: () => '', reportUnreadable: add } : createVault(key, add)
-  const missing = ownersOfRecords(rows)
   for await (const page of snapshot.rows(RECORDS_SQL)) {
     const stored = page.map(([record_id, sealed = null, user_id = null, wrapped = null]) => ({
       record_id: String(record_id),
@@ -40,12 +42,17 @@ export async function checkVault(
       user_id: user_id === null ? null : Number(user_id),
       wrapped,
     }))
-    for (const id of openStored(vault, stored).keys()) missing.delete(id)
+    openStored(vault, stored)
     if (findings.isFull) return
     await onPage()
   }
-  const erased = await erasedAmong(snapshot, [...missing.values()])
-  for (const [id, user] of missing) if (!erased.has(user)) add(id, 'record and key lost')
+  for (const owners of ownersOfRecords(rows)) {
+    const missing = await missingAmong(snapshot, owners)
+    const erased = await erasedAmong(snapshot, [...missing.values()])
+    for (const [id, user] of missing) if (!erased.has(user)) add(id, 'record and key lost')
+    if (findings.isFull) return
+    await onPage()
+  }
 }
 
 async function isOwnKey(snapshot: Snapshot, piiKey: string): Promise<boolean> {
@@ -53,12 +60,28 @@ async function isOwnKey(snapshot: Snapshot, piiKey: string): Promise<boolean> {
   return kept === undefined || kept['fingerprint'] === fingerprint(piiKey)
 }
 
-/** The records that requests name, with the user whom each is about. */
-function ownersOfRecords(rows: ReplayState): Map<string, number> {
-  const owners = new Map<string, number>()
-  for (const [, { details, note, user_id }] of rows.rows(withdrawals))
+/** The records that requests name, with the user whom each is about, some thousands at a time. */
+function* ownersOfRecords(rows: ReplayState): Generator<ReadonlyMap<string, number>, void> {
+  let owners = new Map<string, number>()
+  for (const [, { details, note, user_id }] of rows.rows(withdrawals)) {
     for (const record of [details, note]) if (record) owners.set(record, user_id)
-  return owners
+    if (owners.size < CHUNK_RECORDS) continue
+    yield owners
+    owners = new Map()
+  }
+  yield owners
+}
+
+/** Those of which neither record nor key is there. */
+async function missingAmong(
+  snapshot: Snapshot,
+  owners: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  const missing = new Map(owners)
+  const text = `select record_id from vault_records where record_id = any($1)
+    union all select record_id from vault_keys where record_id = any($1)`
+  for (const { record_id } of await snapshot.query(text, [[...owners.keys()]])) missing.delete(String(record_id))
+  return missing
 }
 
 /** Their records are deleted after their profiles. */

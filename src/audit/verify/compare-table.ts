@@ -5,8 +5,8 @@ import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { type Finding, MAX_FINDINGS } from './finding.ts'
 import { LineDigests, type LinesDigest, LinesSum } from './line-digests.ts'
 
-/** Replayed rows between two rests. */
-const CHUNK_ROWS = 10_000
+/** Rows between two rests. */
+export const CHUNK_ROWS = 10_000
 
 /**
  * Compares a table with the replayed rows, as text, and stops after the page with the last finding that a report has room
@@ -73,8 +73,7 @@ async function* findDifferences(
   onPage: () => Promise<void>,
 ): AsyncGenerator<readonly Difference[], void> {
   const { columns, projection, selectAll } = table
-  const keys = table.key.map((column) => columns.indexOf(column))
-  const idOf = (fields: Fields): string => keys.map((key) => fields[key]).join(':')
+  const idOf = idReader(table)
   /** The ids of the table's rows that may differ: few, as otherwise a page has enough findings. */
   const seen = new Set<string>()
   for await (const lines of snapshot.lines(selectAll)) {
@@ -95,6 +94,12 @@ async function* findDifferences(
     const ids = lines.filter((line) => digests.mayDiffer(line)).map((line) => idOf(fieldsOf(line)))
     yield ids.filter((id) => !seen.has(id)).map((id) => [id, 'the row is missing from the table'])
   }
+}
+
+/** Reads the id of a row from its fields. */
+export function idReader({ columns, key }: RowTable): (fields: Fields) => string {
+  const keys = key.map((column) => columns.indexOf(column))
+  return (fields) => keys.map((index) => fields[index]).join(':')
 }
 
 const differences = (columns: readonly string[], stored: Fields, replayed: Fields): readonly string[] =>

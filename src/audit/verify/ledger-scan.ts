@@ -9,7 +9,7 @@ import type { Head } from '../../ledger/storage/event-hash.ts'
 import { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import type { OpenedSeal } from '../seals/open-seal.ts'
-import { proveSeal } from '../seals/prove-seal.ts'
+import { proveSeal, proveSnapshot } from '../seals/prove-seal.ts'
 import type { Sealed } from '../seals/read-seals.ts'
 import { type WrittenSnapshot, writeSnapshot } from '../seals/snapshot-files.ts'
 import type { Restore } from './check-checkpoint.ts'
@@ -180,11 +180,13 @@ export class LedgerScan {
     await this.#rowVerifier.drain()
   }
 
-  /** Compares what seals say with the rows that were replayed so far. */
-  async proveSeal(sealed: Sealed): Promise<void> {
+  /** Compares what a seal says with the rows that were replayed so far, and with its snapshot, if that is in a folder. */
+  async proveSeal(sealed: Sealed, sealsFolder: string | undefined): Promise<void> {
     if (this.#findings.isFull) return
     const ofBalances = await this.#rowVerifier.balancesDigest(null)
     for (const finding of await proveSeal(sealed, this.rows, ofBalances, this.onPage)) this.#findings.add(finding)
+    if (sealsFolder === undefined) return
+    for (const finding of await proveSnapshot(sealsFolder, sealed, this.onPage)) this.#findings.add(finding)
   }
 
   /** Writes a snapshot of all rows as of the last event that was read. Call it before `importBalances`. */

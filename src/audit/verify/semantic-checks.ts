@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import type { EventType } from '../../../schema/events.ts'
 import { evolveWithMovements } from '../../domain.ts'
 import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay.ts'
+import { incarnations } from '../../ledger/rules/incarnation.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { parsePacked } from '../../ledger/storage/packed-columns.ts'
 import { parseEvent } from '../../ledger/storage/stored-event.ts'
@@ -20,7 +21,7 @@ import { ProposalChecks } from './proposal-checks.ts'
 export class SemanticChecks {
   /** The state replayed so far. */
   readonly replay: Replay
-  /** From the first one on. */
+  /** From the last one before the base on. */
   readonly restores: Restore[] = []
   /** The types of the events that could be read. */
   readonly types = new Set<EventType>()
@@ -34,6 +35,8 @@ export class SemanticChecks {
   /** `base` as in `ReplayOptions`. */
   constructor(base: ReadonlyMap<string, string> = new Map()) {
     this.replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers, base })
+    const { position = 1, began_at: at = 0 } = this.replay.state.get(incarnations, '1') ?? {}
+    if (position > 1) this.restores.push({ position, at })
     const fault = (position: number, message: string): void => this.#addFinding('draw', position, message)
     this.#draws = [
       new LuckyChecks({ onFault: fault, onLuckyDraw: () => {} }),

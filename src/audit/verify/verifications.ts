@@ -1,14 +1,19 @@
+import { existsSync } from 'node:fs'
 import type { Checkpoint, VerificationRun } from '../../../schema/finance.ts'
 import { headOf } from '../../db/head.ts'
 import type { Services } from '../../features/services.ts'
 import type { JobRow, Progress } from '../jobs/job-rows.ts'
 import type { Jobs, Outer, RunningJob, Work } from '../jobs/jobs.ts'
 import { threads } from '../jobs/threads.ts'
+import { removeUnfinished } from '../seals/snapshot-files.ts'
 import { formatFindingCount } from './finding.ts'
+import type { ScanOptions } from './ledger-scan.ts'
 import { type Verification, type VerifyTarget, verify } from './verify.ts'
 
-/** Verifications in the background run one at a time on all instances and command lines together. */
-const VERIFICATION = { kind: 'verification', subject: '', exclusive: 'verification' } as const
+/** Verifications in the background, and seals, run one at a time on all instances and command lines together. */
+export const ONE_VERIFICATION = 'verification'
+
+const VERIFICATION = { kind: 'verification', subject: '', exclusive: ONE_VERIFICATION } as const
 
 interface Asked {
   readonly checkpoint: Checkpoint | null
@@ -23,15 +28,36 @@ export const verifyTask = (
   progress: (progress: Progress) => void,
 ): Promise<Verification> => verify(url, { ...target, signal, progress })
 
-/** Verifies the ledger in a thread of its own. */
+/** Verifies the ledger in a thread of its own: writing a large table to a file takes longer than its job may be silent. */
+export async function verifyThere(
+  url: string,
+  { progress, signal, ...target }: VerifyTarget & ScanOptions,
+): Promise<Verification> {
+  try {
+    return await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
+  } catch (error) {
+    const { sealsFolder, snapshotAt } = target
+    // A thread that was terminated removed nothing.
+    if (sealsFolder !== undefined && snapshotAt !== undefined && existsSync(sealsFolder))
+      await removeUnfinished(sealsFolder)
+    throw error
+  }
+}
+
+/** As a job. */
 export const verifyInThread =
   (url: string, target: VerifyTarget): Work<Verification> =>
   async (_job, progress, signal) => {
-    const result = await threads.run(import.meta.url, verifyTask, { url, ...target }, signal, progress)
-    const { events, snapshot: _snapshot, ...kept } = result
-    progress({ events, of: events })
-    return { result, summary: `${formatVerification(result)}.`, kept: kept satisfies Kept }
+    const result = await verifyThere(url, { ...target, progress, signal })
+    progress({ events: result.events, of: result.events })
+    return verificationResult(result)
   }
+
+/** What the job of a verification came to. */
+export function verificationResult(result: Verification) {
+  const { events: _events, snapshot: _snapshot, ...kept } = result
+  return { result, summary: `${formatVerification(result)}.`, kept: kept satisfies Kept }
+}
 
 /** `Clean: 51 events up to position 51` */
 export function formatVerification({ events, position, findings, seal }: Verification): string {
@@ -96,9 +122,9 @@ export async function listVerifications(
   return (await jobs.list({ kind: 'verification', before, limit })).map(presentVerification)
 }
 
-/** The newest one of the last hundred that began at position 1 and reached the end; null for none. */
-export const newestFullVerification = async (jobs: Jobs): Promise<VerificationRun | null> =>
-  (await listVerifications(jobs, 100)).find(({ up_to, seal }) => up_to !== null && seal === null) ?? null
+/** When the newest one began that read the whole ledger, from a command line and a stream, too; null for none. */
+export const lastFullVerification = async (jobs: Jobs): Promise<string | null> =>
+  (await jobs.find({ isFullVerification: true }))?.job.started_at ?? null
 
 /** The newest one, which is the one that runs, if one runs; null before the first. */
 export const newestVerification = async (jobs: Jobs): Promise<VerificationRun | null> =>

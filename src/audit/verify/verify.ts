@@ -85,7 +85,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const seals = await readSeals(snapshot.query, asOf ?? head.position, asOf ?? head.position)
   // Disposed of when the files are open, as nobody would remove them if this thread were terminated.
   const unpacking = closing.use(new AsyncDisposableStack())
-  const { seal, notices, findings: changed } = await beginning(snapshot, options, seals, unpacking)
+  const { seal, notices, findings: changed, intact } = await beginning(snapshot, options, seals, unpacking)
   for (const finding of changed) findings.add(finding)
   const scan = await LedgerScan.start(snapshot, head, findings, options, seal)
   closing.defer(() => scan.close())
@@ -100,7 +100,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   for (const { position, sealed } of stopsOf(seals, snapshotAt).filter(({ position }) => position >= scan.next)) {
     await scan.scanPart(position, checkRange)
     if (sealed === null) await snapshots.write(position)
-    else await scan.proveSeal(sealed)
+    else await scan.proveSeal(sealed, intact.has(sealed) ? options.sealsFolder : undefined)
   }
   await scan.scanUpTo(asOf ?? head.position, checkRange)
   // Catches up with the service, so that the transaction that compares the tables is short.
@@ -199,22 +199,30 @@ class SnapshotWriter {
   }
 }
 
+interface Beginning extends UnusableSeals {
+  readonly seal: OpenedSeal | null
+  /** With `full`: the seals whose snapshots are here, which are read on the way. */
+  readonly intact: ReadonlySet<Sealed>
+}
+
 /** The seal to begin at, and what is to be said of others. With `full` all snapshots are checked. */
 async function beginning(
   snapshot: Snapshot,
   { sealsFolder, full = false, checkpoint }: VerifyTarget,
   seals: readonly Sealed[],
   closing: AsyncDisposableStack,
-): Promise<UnusableSeals & { readonly seal: OpenedSeal | null }> {
-  if (sealsFolder === undefined) return { seal: null, notices: [], findings: [] }
+): Promise<Beginning> {
+  const intact = new Set<Sealed>()
+  if (sealsFolder === undefined) return { seal: null, notices: [], findings: [], intact }
   if (!full) {
     // Events after the checkpoint have to be read.
     const usable = seals.filter(({ position }) => checkpoint === null || position <= checkpoint.position)
-    return openFirstSeal(snapshot.query, sealsFolder, usable, closing)
+    return { ...(await openFirstSeal(snapshot.query, sealsFolder, usable, closing)), intact }
   }
   const unusable: UnusableSeals = { notices: [], findings: [] }
-  for (const sealed of seals) await checkSnapshot(snapshot.query, sealsFolder, sealed, unusable)
-  return { seal: null, ...unusable }
+  for (const sealed of seals)
+    if ((await checkSnapshot(snapshot.query, sealsFolder, sealed, unusable)) !== undefined) intact.add(sealed)
+  return { seal: null, ...unusable, intact }
 }
 
 /** The head has position and hash of the last event. Its time is that of the last batch, which may have no events. */

@@ -6,8 +6,8 @@ import type { Jobs } from '../../audit/jobs/jobs.ts'
 import { formatFindingCount, MAX_FINDINGS } from '../../audit/verify/finding.ts'
 import {
   findVerification,
+  lastFullVerification,
   listVerifications,
-  newestFullVerification,
   newestVerification,
 } from '../../audit/verify/verifications.ts'
 import { notFound } from '../../http/errors/http-error.ts'
@@ -109,7 +109,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
       readCheckpoints(db, audit.checkpoints, MAX_CHECKPOINTS),
       // The rows may be older ones. As one runs at a time, it is the newest.
       newestVerification(audit.jobs),
-      newestFullVerification(audit.jobs),
+      lastFullVerification(audit.jobs),
     ])
     const [made] = checkpoints
     const checkpoint = made && {
@@ -127,7 +127,7 @@ export const verifyPages: ConsolePages = (scope, services) => {
       scripts: ['htmx', 'checkpoint-file'],
       data: {
         running: newest?.outcome === 'running' ? show(newest) : null,
-        lastFull: full === null ? null : formatAge(Date.now() - Date.parse(full.started_at)),
+        lastFull: full === null ? null : formatAge(Date.now() - Date.parse(full)),
         checkpoint: checkpoint ?? null,
         checkpoints: showCheckpoints(checkpoints),
         runs: table,

@@ -61,7 +61,7 @@ export class RowFile implements Disposable {
     for (const { id, line } of this.#database.prepare(this.#selectAll).iterate()) yield [String(id), String(line)]
   }
 
-  /** Writes what `write` changed to a path where nothing is yet. */
+  /** Writes what `write` changed to a path where nothing is yet, or an empty file. */
   saveChanges(path: string): void {
     this.#database.prepare('vacuum main into ?').run(path)
   }

@@ -1,21 +1,41 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { zstdCompressSync } from 'node:zlib'
 import { test } from 'tap'
 import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
-import { closingsFolder, monthFolder } from '../../../src/audit/closings/files.ts'
+import { closingsFolder, hashFile, monthFolder } from '../../../src/audit/closings/files.ts'
+import { Jobs } from '../../../src/audit/jobs/jobs.ts'
+import { foldBalancesAndAccounts } from '../../../src/audit/seals/fold-balances.ts'
 import { makeSeal } from '../../../src/audit/seals/seal.ts'
-import { verify } from '../../../src/audit/verify/verify.ts'
+import { writeSnapshot } from '../../../src/audit/seals/snapshot-files.ts'
+import { replayedTables } from '../../../src/audit/verify/draws/draw-checks.ts'
+import { lastFullVerification, ONE_VERIFICATION } from '../../../src/audit/verify/verifications.ts'
+import { silent } from '../../../src/db/log.ts'
 import { nextMonth } from '../../../src/features/closings/closing.ts'
 import { recordSeal } from '../../../src/features/closings/seal.ts'
 import { sendGift } from '../../../src/features/gifts/send.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
+import { ReplayState } from '../../../src/ledger/replay/replay.ts'
+import { RowFile } from '../../../src/ledger/replay/row-file.ts'
 import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
+import { readDb } from '../../harness/app/test-app.ts'
 import { createTestExecutor, queryRows, testChains, testPiiKey } from '../../harness/ledger/test-executor.ts'
 import type { TestDatabase } from '../../harness/postgres/test-database.ts'
 import { testSchema } from '../../harness/postgres/test-schema.ts'
 import { keys } from '../../harness/scenario/service-keys.ts'
 import { oldLedger, oldMonth } from '../old-ledger.ts'
 import { runAudit } from '../run-audit.ts'
+import { verifyFully } from '../seal-ledger.ts'
 import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { changed, keepRows, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
@@ -140,15 +160,77 @@ test('a replay begins at the newest seal that may be used and has its snapshot',
   t.same(whole, { position, events: position, findings: [] })
 })
 
+test('a snapshot that was changed in any way is a finding, and the one before is used', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = await seededLedger()
+  await sealAndContinue(database, folder)
+  await sealAndContinue(database, folder)
+  const [older = '', newer = ''] = readdirSync(folder).sort()
+  const file = join(folder, newer, 'rooms.sqlite.zst')
+  const whole = readFileSync(file)
+  const other = join(temporaryFolder(t), 'other')
+  new RowFile().saveChanges(other)
+  const changes: [what: string, change: () => void][] = [
+    ['empty', () => truncateSync(file)],
+    ['cut', () => truncateSync(file, whole.length - 1)],
+    ['of another seal', () => copyFileSync(join(folder, older, 'users.sqlite.zst'), file)],
+    ['of another form', () => writeFileSync(file, zstdCompressSync(readFileSync(other)))],
+    ['a folder', () => mkdirSync(file)],
+  ]
+  for (const [what, change] of changes) {
+    if (what === 'a folder') rmSync(file)
+    change()
+    const found = await verifyDatabase(database, null, null, folder)
+    t.match(found, { seal: 22, findings: [{ check: 'seal', message: /was changed: .*rooms\.sqlite\.zst$/ }] }, what)
+    t.equal(found.notices, undefined, what)
+    rmSync(file, { recursive: true })
+    writeFileSync(file, whole)
+  }
+  rmSync(file)
+  symlinkSync(file, file)
+  const unreadable = await verifyDatabase(database, null, null, folder)
+  t.match(unreadable, { seal: 22, findings: [], notices: [/cannot be read \(ELOOP\): .*rooms\.sqlite\.zst$/] })
+  rmSync(join(folder, newer), { recursive: true })
+  writeFileSync(join(folder, newer), '')
+  t.match(await verifyDatabase(database, null, null, folder), { seal: 22, findings: [], notices: [/has no file/] })
+})
+
+test('nothing is left of a snapshot that was not finished', async (t) => {
+  const folder = temporaryFolder(t)
+  const abandoned = join(folder, `000000000007-${'a'.repeat(16)}.unfinished`)
+  mkdirSync(abandoned)
+  writeFileSync(join(abandoned, 'balances'), '')
+  using rows = new ReplayState({ tables: replayedTables })
+  const last = { position: 22, hash: 'b'.repeat(64), at: 0 }
+  const failing = async (path: string): Promise<never> => {
+    writeFileSync(path, '')
+    throw new Error('disk full')
+  }
+  await t.rejects(
+    writeSnapshot(folder, last, rows, failing, async () => {}),
+    { message: 'disk full' },
+  )
+  t.same(readdirSync(folder), [])
+})
+
+test('nothing is left of a snapshot whose thread was ended', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = await seededLedger()
+  const stopped = new AbortController()
+  // As it leaves one that it was writing.
+  mkdirSync(join(folder, `000000000007-${'a'.repeat(16)}.unfinished`))
+  const progress = (): void => stopped.abort(new Error('stopped'))
+  const options = { sealsFolder: folder, signer, piiKey: testPiiKey, progress, signal: stopped.signal }
+  await t.rejects(makeSeal(database.serviceUrl, options), { message: 'stopped' })
+  t.same(readdirSync(folder), [])
+})
+
 test('from position 1, every seal is compared with the ledger', async (t) => {
   const folder = temporaryFolder(t)
   const database = await seededLedger()
   await sealAndContinue(database, folder)
   await sealAndContinue(database, folder)
-  const full = async () => {
-    const options = { asOf: null, checkpoint: null, sealsFolder: folder, full: true, piiKey: testPiiKey }
-    return verify(database.serviceUrl, { ...options, progress: () => {}, signal: never })
-  }
+  const full = () => verifyFully(database, folder)
   t.same((await full()).findings, [])
   const [older = '', newer = ''] = readdirSync(folder).sort()
   rmSync(join(folder, older), { recursive: true })
@@ -159,6 +241,40 @@ test('from position 1, every seal is compared with the ledger', async (t) => {
   await tamper(database, changed(23, `data = regexp_replace(data, '("name":"rooms","rows":1,"digest":")..', '\\1ff')`))
   await rechain(database)
   t.match((await full()).findings[0], { check: 'seal', position: 23, message: /^1 rows of rooms were sealed at 22, / })
+})
+
+test('from position 1, rows in a snapshot are found that are not those of its seal', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = await seededLedger()
+  await sealAndContinue(database, folder)
+  const [sealed = ''] = readdirSync(folder)
+  const file = join(folder, sealed, 'rooms.sqlite.zst')
+  const plain = join(temporaryFolder(t), 'rooms')
+  const write = (id: string, line: string): Buffer => {
+    using rows = new RowFile()
+    rows.write([[id, line]])
+    rows.saveChanges(plain)
+    const bytes = zstdCompressSync(readFileSync(plain))
+    rmSync(plain)
+    return bytes
+  }
+  const forgeries: [what: string, bytes: Buffer][] = [
+    ['another row', write('9', '9\t2\t0\t0\tf')],
+    ['no database', zstdCompressSync(Buffer.from('rooms'))],
+    ['not compressed', Buffer.from('rooms')],
+  ]
+  for (const [what, bytes] of forgeries) {
+    writeFileSync(file, bytes)
+    const sha256 = await hashFile(file)
+    await tamper(
+      database,
+      changed(23, `data = regexp_replace(data, '("name":"rooms"[^}]*"sha256":")[0-9a-f]+', '\\1${sha256}')`),
+    )
+    await rechain(database)
+    const { findings } = await verifyFully(database, folder)
+    t.match(findings, [{ check: 'seal', position: 23, message: /rooms\.sqlite\.zst/ }], what)
+    t.equal(findings.length, 1, what)
+  }
 })
 
 test('balances of the past, and rebuilt tables, are the same from a seal', async (t) => {
@@ -177,7 +293,8 @@ test('balances of the past, and rebuilt tables, are the same from a seal', async
       await runAudit({ ...env, SEAL_DIR: temporaryFolder(t) }, ...words),
       await runAudit({ ...env, SEAL_DIR }, ...words),
     ]
-    t.same(answers[1], answers[0], words.join(' '))
+    t.equal(answers[1]?.out, answers[0]?.out, words.join(' '))
+    t.match(answers, [{ code: 0 }, { code: 0 }])
   }
   await tamper(database, changed(11, 'amount[1] = 41'), 'update rooms set trophy_points = 0', 'delete from bag_items')
   t.match(await runAudit({ ...env, SEAL_DIR }, 'rebuild', '--full'), {
@@ -191,7 +308,48 @@ test('balances of the past, and rebuilt tables, are the same from a seal', async
   t.same((await verifyDatabase(database, null, null, SEAL_DIR)).findings, [])
   const [folder = ''] = readdirSync(SEAL_DIR)
   appendFileSync(join(SEAL_DIR, folder, 'balances.sqlite.zst'), '\0')
-  t.match(await runAudit({ ...env, SEAL_DIR }, 'trial-balance', '--as-of', '24'), { code: 2, err: /was changed: / })
+  t.match(await runAudit({ ...env, SEAL_DIR }, 'rebuild'), { code: 2, err: /position 11: hash/ })
+})
+
+test('every account is counted once, however few are kept in memory', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = await seededLedger()
+  await sealAndContinue(database, folder)
+  const db = readDb(t, database)
+  const context = { signal: never, onPlanned: () => {}, onScanned: () => {} }
+  const stored = await queryRows(database, 'select account, balance::text from balances order by account')
+  for (const seals of [{}, { sealsFolder: folder }]) {
+    for (const maxAccounts of [1, 2, 1_000]) {
+      const accounts: string[] = []
+      const sums = new Map<string, bigint>()
+      const callbacks = {
+        onAccount: (account: string) => void accounts.push(account),
+        onChange: (account: string, amount: number | bigint) =>
+          void sums.set(account, (sums.get(account) ?? 0n) + BigInt(amount)),
+      }
+      await foldBalancesAndAccounts(db, 25, { ...context, ...seals }, callbacks, maxAccounts)
+      t.same(
+        accounts.sort().map((account) => ({ account, balance: String(sums.get(account)) })),
+        stored,
+      )
+    }
+  }
+})
+
+test('a report says why it does not begin at a newer seal', async (t) => {
+  const SEAL_DIR = temporaryFolder(t)
+  const database = await seededLedger()
+  await sealAndContinue(database, SEAL_DIR)
+  await sealAndContinue(database, SEAL_DIR)
+  const env = { DATABASE_URL: database.serviceUrl, SEAL_DIR }
+  const report = () => runAudit(env, 'trial-balance', '--as-of', '28')
+  const sound = await report()
+  const [, newer = ''] = readdirSync(SEAL_DIR).sort()
+  appendFileSync(join(SEAL_DIR, newer, 'balances.sqlite.zst'), '\0')
+  t.match(await report(), { code: 1, out: sound.out, err: /^position 26: seal: the snapshot .* was changed: / })
+  t.match(await runAudit(env, 'draws', '--json'), { code: 1, out: /"seal":22/, err: /was changed: / })
+  rmSync(join(SEAL_DIR, newer), { recursive: true })
+  t.match(await report(), { code: 0, out: sound.out, err: /^notice: the snapshot of the seal at 25 has no file / })
 })
 
 test('draws are counted from the newest seal on', async (t) => {
@@ -258,13 +416,30 @@ test('the command line seals, and says where a verification began', async (t) =>
     out: /^clean: 22 events up to position 22 in [\d.]+ s\nSealed at position 22\.\n$/,
     err: '',
   })
+  await using jobs = new Jobs(serviceUrl, silent)
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const other = {
+    kind: 'seal',
+    subject: '',
+    exclusive: ONE_VERIFICATION,
+    startedBy: 'staff:ann',
+    of: 0,
+  } as const
+  const running = await jobs.start(other, async () => ({ result: await ended, summary: '' }))
+  t.match(await runAudit(env, 'seal'), { code: 2, err: /A verification is running, or another seal is being made/ })
+  end()
+  await running?.ended
   const [folder = ''] = readdirSync(SEAL_DIR)
   t.match(folder, /^000000000022-[0-9a-f]{16}$/)
   t.match(await runAudit(env, 'verify'), {
     code: 0,
     out: /^from seal at 22; events before it not read\nclean: 1 events up to position 23 in [\d.]+ s\n$/,
   })
+  t.equal(await lastFullVerification(jobs), null)
   t.match(await runAudit(env, 'verify', '--full'), { out: /^clean: 23 events up to position 23 in [\d.]+ s\n$/ })
+  t.type(await lastFullVerification(jobs), 'string')
+  t.match(await runAudit(env, 'verify', '--full', '--as-of', '22'), { code: 0 })
+  t.equal((await jobs.list({ limit: 9 })).filter(({ job }) => job.kind === 'streamed-verification').length, 1)
   await tamper({ serviceUrl, ...database }, 'update rooms set trophy_points = 0')
   t.match(await runAudit(env, 'seal'), {
     code: 1,

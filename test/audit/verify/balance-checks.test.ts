@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { type Arbitrary, array, assert, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { test } from 'tap'
 import { BalanceChecks, movementError } from '../../../src/audit/verify/balance-checks.ts'
@@ -66,7 +66,10 @@ test('balances from bytes are those of the rules, and each fault is found once',
         using state = new ReplayState({ tables: ledgerTables })
         const kept = checks.takeBalances()
         state.importBalances(kept)
-        if (kept.file !== null) rmSync(kept.file)
+        if (kept.file !== null) {
+          t.equal(statSync(kept.file).mode & 0o777, 0o600)
+          rmSync(kept.file)
+        }
         t.same(new Map(state.rows(balances)), new Map(whole.rows(balances)))
       }
     }),

@@ -8,8 +8,10 @@ import { defineCountry } from '../../../src/features/users/country.ts'
 import { defineUsers } from '../../../src/features/users/define-user.ts'
 import { recordRestore } from '../../../src/ledger/rules/incarnation.ts'
 import { isoMicros } from '../../../src/ledger/rules/time.ts'
+import { temporaryFolder } from '../../harness/app/temporary-folder.ts'
 import { createTestExecutor, isReplyTo, queryRows } from '../../harness/ledger/test-executor.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
+import { sealAt, verifyFully } from '../seal-ledger.ts'
 import { seededLedger, withOwnExecutors } from '../seed-ledger.ts'
 import { changed, copied, keepRows, rebuildTables, rechain, tamper, verifyDatabase } from '../verify-database.ts'
 
@@ -41,11 +43,10 @@ async function checkpointOf(database: TestDatabase) {
 const KEPT = ['ledger_events', 'ledger_head', 'replies', 'balances', 'privilege_cards', 'withdrawals', 'odds_tables']
 const swapped = [changed(8, 'position = 100'), changed(9, 'position = 8'), changed(100, 'position = 9')]
 
-test('all twelve kinds of tampering are found', async (t) => {
-  const sound = await books()
-  const checkpoint = await checkpointOf(sound)
-  t.same(await verifyDatabase(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
+type Tampering = readonly [first: Partial<Finding>, ...statements: string[]]
 
+/** Eleven kinds, on a ledger that ends at a position. */
+function tamperings(end: number): readonly Tampering[] {
   const projection = (table: string, id: string, message: string): Partial<Finding> => ({
     check: 'projection',
     position: null,
@@ -53,7 +54,7 @@ test('all twelve kinds of tampering are found', async (t) => {
     id,
     message,
   })
-  const cases: [first: Partial<Finding>, ...statements: string[]][] = [
+  return [
     [{ check: 'hash', position: 14 }, changed(14, 'amount[2] = 78')],
     [{ check: 'order', position: 12 }, 'delete from ledger_events where position = 12'],
     [{ check: 'hash', position: 8 }, ...swapped],
@@ -62,7 +63,7 @@ test('all twelve kinds of tampering are found', async (t) => {
       'update shown_events set position = -position + 1000 where position > 10',
       'update shown_events set position = 1001 - position where position > 100',
       copied(11, 10),
-      'update ledger_head set position = 27',
+      `update ledger_head set position = ${end + 1}`,
     ],
     [{ check: 'hash', position: 17 }, changed(17, `at = at + interval '1 microsecond'`)],
     [{ check: 'head', position: 24 }, 'delete from ledger_events where position > 23'],
@@ -85,9 +86,16 @@ test('all twelve kinds of tampering are found', async (t) => {
       `update odds_tables set odds = replace(odds, '"weight":3', '"weight":4')`,
     ],
   ]
+}
+
+test('all twelve kinds of tampering are found', async (t) => {
+  const sound = await books()
+  const checkpoint = await checkpointOf(sound)
+  t.same(await verifyDatabase(sound, null, checkpoint), { position: 26, events: 26, findings: [] })
+
   const forged = await copyOf(sound)
   const restore = await keepRows(forged, ...KEPT)
-  for (const [first, ...statements] of cases) {
+  for (const [first, ...statements] of tamperings(26)) {
     await tamper(forged, ...statements)
     t.match((await verifyDatabase(forged)).findings[0], first, statements.join('; '))
     await restore()
@@ -106,6 +114,47 @@ test('all twelve kinds of tampering are found', async (t) => {
     [{ check: 'checkpoint', position: 26, message: /^history up to here was rewritten: / }],
     'a hash recomputed from there on',
   )
+})
+
+test('all twelve kinds are found from a seal before what was changed', async (t) => {
+  const folder = temporaryFolder(t)
+  const forged = await copyOf(await books())
+  const checkpoint = await checkpointOf(forged)
+  await sealAt(forged, folder, 7)
+  const restore = await keepRows(forged, ...KEPT)
+  t.same(await verifyDatabase(forged, null, null, folder), { position: 27, events: 20, findings: [], seal: 7 })
+  for (const [first, ...statements] of tamperings(27)) {
+    await tamper(forged, ...statements)
+    t.match((await verifyDatabase(forged, null, null, folder)).findings[0], first, statements.join('; '))
+    await restore()
+  }
+  await tamper(forged, changed(11, 'amount[1] = 39'))
+  await rechain(forged)
+  await rebuildTables(forged)
+  t.match(await verifyDatabase(forged, null, checkpoint, folder), {
+    seal: 7,
+    findings: [{ check: 'checkpoint', position: 26, message: /^history up to here was rewritten: / }],
+  })
+})
+
+test('after a seal, changed tables are found from it, and all twelve kinds from the first event', async (t) => {
+  const folder = temporaryFolder(t)
+  const forged = await copyOf(await books())
+  const checkpoint = await checkpointOf(forged)
+  await sealAt(forged, folder, 26)
+  const restore = await keepRows(forged, ...KEPT)
+  for (const [first, ...statements] of tamperings(27)) {
+    await tamper(forged, ...statements)
+    t.match((await verifyFully(forged, folder)).findings[0], first, statements.join('; '))
+    if (first.check === 'projection')
+      t.match(await verifyDatabase(forged, null, null, folder), { seal: 26, findings: [first] }, statements.join('; '))
+    await restore()
+  }
+  await tamper(forged, changed(11, 'amount[1] = 39'))
+  await rechain(forged)
+  await rebuildTables(forged)
+  const { findings } = await verifyDatabase(forged, null, checkpoint, folder)
+  t.match(findings[0], { check: 'checkpoint', position: 26, message: /^history up to here was rewritten: / })
 })
 
 test('a checkpoint reveals a tail that was cut without traces, and an old backup', async (t) => {
@@ -149,6 +198,22 @@ test('a checkpoint that the ledger says it lost is named with the event that say
     const earlier = { ...lost, position: 26 }
     t.match((await verifyDatabase(database, null, earlier)).findings, [{ check: 'checkpoint', position: 26 }])
     t.same((await verifyDatabase(database, null, await checkpointOf(database))).findings, [])
+  })
+})
+
+test('a seal after commits were lost hides no loss from an earlier checkpoint', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = await copyOf(await books())
+  const lost = { ...(await checkpointOf(database)), position: 28, hash: 'f'.repeat(64) }
+  await withOwnExecutors(async (inner) => {
+    const { runOk } = createTestExecutor(inner, database.serviceUrl)
+    await runOk(recordRestore, { incarnation: 'f'.repeat(32), reason: 'test', last_known: null })
+    await runOk(addBagItems, { user_id: 3, decoration_id: 1, quantity: 1, reason: 'later' })
+  })
+  await sealAt(database, folder, 28)
+  t.match(await verifyDatabase(database, null, lost, folder), {
+    seal: 28,
+    findings: [{ check: 'lost_by_restore', position: 27 }],
   })
 })
 

@@ -7,7 +7,7 @@ import {
   visitFacts,
   visitMovement,
 } from '../../../ledger/indexes/index-terms.ts'
-import { baseOf, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
+import { BLOCK_EVENTS, baseOf, segmentEvents } from '../../../ledger/indexes/index-writer.ts'
 import { missingColumn } from '../../../ledger/rules/event.ts'
 import { exactSum } from '../../../ledger/rules/money.ts'
 import type { Page } from '../../../ledger/storage/copy-rows.ts'
@@ -15,11 +15,8 @@ import type { EventRowReader } from '../../../ledger/storage/event-row-reader.ts
 import { parsePacked } from '../../../ledger/storage/packed-columns.ts'
 import { IndexRowReader } from './index-row-reader.ts'
 
-/** The sums of the digests of a block's entries: of those that follow from the events, less those that are stored. */
-interface BlockDifference {
-  a: number
-  b: number
-}
+/** Blocks whose differences are kept together, in 8 bytes each: a ledger has a block for every 256 events. */
+const CHUNK_BLOCKS = 4_096
 
 /** Where the reader of stored pages is: pages of a segment come in the order of terms and events. */
 interface Place {
@@ -35,7 +32,11 @@ interface Place {
  * neither has to wait for the other.
  */
 export class IndexDigests {
-  readonly #differences = new Map<number, BlockDifference>()
+  /**
+   * For each block two words, the sums of the digests of its entries: of those that follow from the events, less those that
+   * are stored. By the number of the chunk.
+   */
+  readonly #differences = new Map<number, Int32Array>()
   readonly #unreadable = new Set<number>()
   readonly #changes = new Map<Term, number | bigint>()
   #place: Place = { segment: '', term: '', offset: 0, sum: 0 }
@@ -107,24 +108,30 @@ export class IndexDigests {
 
   /** The blocks before a position of which the index says something else than what follows from their events, in order. */
   differingBlocks(before: number): readonly number[] {
-    return [...this.#differences]
-      .filter(([base, { a, b }]) => base < before && (a !== 0 || b !== 0) && !this.#unreadable.has(base))
-      .map(([base]) => base)
-      .toSorted((a, b) => a - b)
+    const bases: number[] = []
+    for (const [chunk, words] of this.#differences) {
+      for (const [i, word] of words.entries()) {
+        const base = (chunk * CHUNK_BLOCKS + (i >> 1)) * BLOCK_EVENTS
+        if (word !== 0 && base < before && bases.at(-1) !== base && !this.#unreadable.has(base)) bases.push(base)
+      }
+    }
+    return bases.toSorted((a, b) => a - b)
   }
 
   #add(term: Term, position: number, change: number | bigint, sign: 1 | -1): void {
-    const base = baseOf(position)
-    let difference = this.#differences.get(base)
-    if (difference === undefined) this.#differences.set(base, (difference = { a: 0, b: 0 }))
+    const block = baseOf(position) / BLOCK_EVENTS
+    const chunk = Math.floor(block / CHUNK_BLOCKS)
+    let words = this.#differences.get(chunk)
+    if (words === undefined) this.#differences.set(chunk, (words = new Int32Array(2 * CHUNK_BLOCKS)))
     digest.restart()
     for (let i = 0; i < term.length; i += 1) digest.add(term.charCodeAt(i))
     digest.add(-term.length)
     digest.addInteger(position)
     digest.addInteger(change)
     digest.finish()
-    difference.a = (difference.a + sign * digest.a) | 0
-    difference.b = (difference.b + sign * digest.b) | 0
+    const at = 2 * (block - chunk * CHUNK_BLOCKS)
+    words[at] = (words[at] ?? 0) + sign * digest.a
+    words[at + 1] = (words[at + 1] ?? 0) + sign * digest.b
   }
 }
 
