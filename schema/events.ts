@@ -89,7 +89,10 @@ export type ClosingCheckpoint = Static<typeof ClosingCheckpoint>
 export const SealedTable = Type.Object({
   name: Type.String({ pattern: '^[a-z_]+$' }),
   rows: Amount,
-  digest: Type.String({ description: 'the sums of the words of the SHA-256 of each row as COPY writes it, as hex' }),
+  digest: Type.String({
+    description:
+      'SHA-256 of all rows as COPY writes them, in the order of their ids, each with a line break at its end, as hex',
+  }),
   sha256: Type.String({ description: 'of its file' }),
 })
 export type SealedTable = Static<typeof SealedTable>

@@ -9,7 +9,7 @@ import { fieldsOf } from '../../ledger/storage/copy-rows.ts'
 import { CHUNK_ROWS, digestOfRows, idReader } from '../verify/compare-table.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
 import type { Finding } from '../verify/finding.ts'
-import { type LinesDigest, LinesSum } from '../verify/line-digests.ts'
+import { type LinesDigest, LinesHash } from '../verify/line-digests.ts'
 import type { Sealed } from './read-seals.ts'
 import { decompress, snapshotFile, snapshotFolder } from './snapshot-files.ts'
 
@@ -69,14 +69,14 @@ async function digestOfFile(
   await decompress(compressed, path)
   const table = replayedTables.find(({ projection }) => projection.name === name)
   const idOf = table && idReader(table)
-  const sum = new LinesSum()
+  const digest = new LinesHash()
   using file = new RowFile(path)
   let read = 0
   for (const [id, line] of file.rows()) {
-    if (idOf?.(fieldsOf(line)) === id) sum.add(line)
+    if (idOf?.(fieldsOf(line)) === id) digest.add(line)
     read += 1
     if (read % CHUNK_ROWS === 0) await onPage()
   }
   await rm(path)
-  return sum.digest
+  return digest.finish()
 }

@@ -8,9 +8,9 @@ import { RowFile } from '../../ledger/replay/row-file.ts'
 import { currencies, currencyOf, isAccount, limitViolation, type Movement } from '../../ledger/rules/account.ts'
 import { exactSum } from '../../ledger/rules/money.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
-import { accountOf, codeOf } from '../../ledger/storage/packed-columns.ts'
+import { accountOf } from '../../ledger/storage/packed-columns.ts'
 import type { Check } from './finding.ts'
-import { type LinesDigest, LinesSum } from './line-digests.ts'
+import { type LinesDigest, LinesHash } from './line-digests.ts'
 
 /** With more accounts in memory than this, all are written to a temporary file. */
 const MAX_ACCOUNTS = 500_000
@@ -80,17 +80,13 @@ export class BalanceChecks {
     this.#addFinding('rules', fault)
   }
 
-  /** The digest of all balances, as lines of their table, which are saved to a path where one is given. */
+  /** The digest of all balances, as lines of their table in order, which are saved to a path where one is given. */
   digest(path: string | null): LinesDigest {
-    if (path !== null) this.#spill().saveAll(path)
-    const sum = new LinesSum()
-    for (const line of this.#lines()) sum.add(line)
-    return sum.digest
-  }
-
-  *#lines(): Generator<string, void> {
-    for (const [account, balance] of this.#inMemory()) yield balanceLine(account, balance)
-    for (const [account, line] of this.#file?.rows() ?? []) if (!this.#ids.has(codeOf(account))) yield line
+    const file = this.#spill()
+    if (path !== null) file.saveAll(path)
+    const digest = new LinesHash()
+    for (const line of file.lines()) digest.add(line)
+    return digest.finish()
   }
 
   /** Hands over all balances, without those that it began with. From then on only both sides of movements are checked. */

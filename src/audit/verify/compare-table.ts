@@ -3,7 +3,7 @@ import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { type Fields, fieldsOf } from '../../ledger/storage/copy-rows.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { type Finding, MAX_FINDINGS } from './finding.ts'
-import { LineDigests, type LinesDigest, LinesSum } from './line-digests.ts'
+import { LineDigests, type LinesDigest, LinesHash } from './line-digests.ts'
 
 /** Rows between two rests. */
 export const CHUNK_ROWS = 10_000
@@ -19,7 +19,7 @@ export async function compareTable(
   onPage: () => Promise<void>,
 ): Promise<readonly Finding[]> {
   const digests = new LineDigests()
-  for await (const lines of replayedLines(rows, table, onPage)) for (const line of lines) digests.subtract(line)
+  for await (const lines of piecesOf(rows.lines(table), onPage)) for (const line of lines) digests.subtract(line)
   for await (const lines of snapshot.lines(table.selectAll)) {
     for (const line of lines) digests.add(line)
     await onPage()
@@ -38,30 +38,29 @@ export async function compareTable(
 
 type Difference = readonly [id: string, message: string]
 
-/** The digest of all replayed rows of a table. */
+/** The digest of all replayed rows of a table in the order of their ids. */
 export async function digestOfRows(
   rows: ReplayState,
   table: RowTable,
   onPage: () => Promise<void>,
 ): Promise<LinesDigest> {
-  const sum = new LinesSum()
-  for await (const lines of replayedLines(rows, table, onPage)) for (const line of lines) sum.add(line)
-  return sum.digest
+  const digest = new LinesHash()
+  for await (const lines of piecesOf(rows.sortedLines(table), onPage)) for (const line of lines) digest.add(line)
+  return digest.finish()
 }
 
-async function* replayedLines(
-  rows: ReplayState,
-  table: RowTable,
+async function* piecesOf(
+  lines: Iterable<string>,
   onPage: () => Promise<void>,
 ): AsyncGenerator<readonly string[], void> {
-  let lines: string[] = []
-  for (const line of rows.lines(table)) {
-    if (lines.push(line) < CHUNK_ROWS) continue
-    yield lines
-    lines = []
+  let piece: string[] = []
+  for (const line of lines) {
+    if (piece.push(line) < CHUNK_ROWS) continue
+    yield piece
+    piece = []
     await onPage()
   }
-  yield lines
+  yield piece
 }
 
 /** Differences of each page of rows; at the end, replayed rows that the table lacks. */
@@ -90,7 +89,7 @@ async function* findDifferences(
     yield found
     await onPage()
   }
-  for await (const lines of replayedLines(rows, table, onPage)) {
+  for await (const lines of piecesOf(rows.lines(table), onPage)) {
     const ids = lines.filter((line) => digests.mayDiffer(line)).map((line) => idOf(fieldsOf(line)))
     yield ids.filter((id) => !seen.has(id)).map((id) => [id, 'the row is missing from the table'])
   }

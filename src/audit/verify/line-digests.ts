@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { createHash, hash, randomBytes } from 'node:crypto'
 
 const BUCKETS = 4096
 /** 32 bits each, of a SHA-256. */
@@ -55,23 +55,22 @@ const laneOf = (digest: string, lane: number): number =>
 
 export interface LinesDigest {
   readonly rows: number
-  /** The sums of the words of the hashes of all lines, as hex. */
+  /** SHA-256 of all lines, each with a line break at its end, as hex. */
   readonly digest: string
 }
 
-/** Makes the digest of lines in any order. */
-export class LinesSum {
-  readonly #sums = new Uint32Array(LANES)
+/** Makes the digest of lines in their order, one by one. */
+export class LinesHash {
+  readonly #hash = createHash('sha256')
   #rows = 0
 
   add(line: string): void {
     this.#rows += 1
-    const digest = hash('sha256', line, 'binary')
-    for (let lane = 0; lane < LANES; lane += 1) this.#sums[lane] = (this.#sums[lane] ?? 0) + laneOf(digest, lane)
+    this.#hash.update(line)
+    this.#hash.update('\n')
   }
 
-  get digest(): LinesDigest {
-    const digest = Array.from(this.#sums, (sum) => sum.toString(16).padStart(8, '0')).join('')
-    return { rows: this.#rows, digest }
+  finish(): LinesDigest {
+    return { rows: this.#rows, digest: this.#hash.digest('hex') }
   }
 }

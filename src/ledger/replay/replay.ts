@@ -144,6 +144,11 @@ export class ReplayState implements WritableState, Disposable {
     for (const [id, line] of file?.rows() ?? []) if (!cells.has(id)) yield line
   }
 
+  /** As `lines`, in the order of their ids. */
+  sortedLines({ projection }: RowTable): Generator<string, void> {
+    return this.#spill(this.#tableOf(projection.name)).lines()
+  }
+
   /** Writes all rows of a projection to a path, for another state to begin with. */
   save({ name }: Projection<unknown>, path: string): void {
     this.#spill(this.#tableOf(name)).saveAll(path)

@@ -28,7 +28,7 @@ export class RowFile implements Disposable {
     this.#put = this.#database.prepare(`insert or replace into main.rows values ${rows}`)
     const own = 'select id, line from main.rows where line is not null'
     const others = `select id, line from base.rows b where not exists (select 1 from main.rows m where m.id = b.id)`
-    this.#selectAll = base === null ? own : `${own} union all ${others}`
+    this.#selectAll = `${base === null ? own : `${own} union all ${others}`} order by id`
   }
 
   get(id: string): string | undefined {
@@ -56,9 +56,14 @@ export class RowFile implements Disposable {
     this.#database.exec('commit')
   }
 
-  /** All rows, in no order. Write nothing until the last one was read. */
+  /** All rows in the order of their ids. Write nothing until the last one was read. */
   *rows(): Generator<readonly [id: string, line: string], void> {
     for (const { id, line } of this.#database.prepare(this.#selectAll).iterate()) yield [String(id), String(line)]
+  }
+
+  /** As `rows`, without their ids. */
+  *lines(): Generator<string, void> {
+    for (const [, line] of this.rows()) yield line
   }
 
   /** Writes what `write` changed to a path where nothing is yet, or an empty file. */
@@ -76,7 +81,7 @@ export class RowFile implements Disposable {
   saveAll(path: string): void {
     this.#database.prepare('attach ? as target').run(path)
     this.#database.exec(`pragma target.journal_mode = off; pragma target.synchronous = off;
-      create table target.${CREATE_ROWS}; insert into target.rows ${this.#selectAll} order by id; detach target`)
+      create table target.${CREATE_ROWS}; insert into target.rows ${this.#selectAll}; detach target`)
   }
 
   [Symbol.dispose](): void {
