@@ -54,32 +54,20 @@ export class ShadowTables {
   readonly #client: Client
   readonly #schemas: Schemas
   readonly #tables: readonly RowTable[]
-  readonly #definitions: readonly TableDefinition[]
+  readonly #definitions: TableDefinition[] = []
   /** Null: the ledger's indexes stay as they are. */
-  readonly #indexes: ShadowIndexes | null
+  #indexes: ShadowIndexes | null = null
 
-  private constructor(
-    client: Client,
-    schemas: Schemas,
-    tables: readonly RowTable[],
-    definitions: readonly TableDefinition[],
-    indexes: ShadowIndexes | null,
-  ) {
+  private constructor(client: Client, schemas: Schemas, tables: readonly RowTable[]) {
     this.#client = client
     this.#schemas = schemas
     this.#tables = tables
-    this.#definitions = definitions
-    this.#indexes = indexes
   }
 
-  /**
-   * Creates empty tables, of which only the ledger's indexes have keys, if they are wanted. Throws when another rebuild
-   * runs, or when a table cannot be swapped.
-   */
-  static async create(ownerUrl: string, tables: readonly RowTable[], withIndexes: boolean): Promise<ShadowTables> {
+  /** Throws when another rebuild runs. */
+  static async open(ownerUrl: string, tables: readonly RowTable[]): Promise<ShadowTables> {
     const schema = schemaOf(ownerUrl)
     const schemas = { live: escapeIdentifier(schema), shadow: escapeIdentifier(`${schema}-rebuilt`) }
-    const { live, shadow } = schemas
     const client = await connect(ownerUrl, 'ledger rebuild')
     try {
       await client.query('set synchronous_commit = on')
@@ -88,23 +76,32 @@ export class ShadowTables {
         [lockName(ownerUrl, 'ledger rebuild')],
       )
       if (rows[0]?.is_locked !== true) throw new Error('Another rebuild is running.')
-      await client.query(`drop schema if exists ${shadow} cascade; create schema ${shadow}`)
-      const definitions: TableDefinition[] = []
-      const names = [...tables.map(({ projection }) => projection.name), ...(withIndexes ? indexTables : [])]
-      for (const name of names) definitions.push(await readDefinition(client, live, name))
-      for (const definition of definitions) {
-        await client.query(createTableSql(schemas, definition))
-        // `like` copies the comments of columns, and not that of the table.
-        await client.query(`comment on table ${shadow}.${definition.name} is ${escapeLiteral(definition.comment)}`)
-      }
-      await client.query(`set search_path = ${shadow}, ${live}, pg_temp`)
-      for (const definition of definitions) if (isIndex(definition)) await addConstraints(client, definition)
-      const indexes = withIndexes ? await ShadowIndexes.create(client, shadow) : null
-      return new ShadowTables(client, schemas, tables, definitions, indexes)
+      return new ShadowTables(client, schemas, tables)
     } catch (error) {
       await client.end()
       throw error
     }
+  }
+
+  /**
+   * Creates empty tables, of which only the ledger's indexes have keys, if they are wanted. Throws when a table cannot be
+   * swapped.
+   */
+  async create(withIndexes: boolean): Promise<void> {
+    const { live, shadow } = this.#schemas
+    const client = this.#client
+    const definitions = this.#definitions
+    await client.query(`drop schema if exists ${shadow} cascade; create schema ${shadow}`)
+    const names = [...this.#tables.map(({ projection }) => projection.name), ...(withIndexes ? indexTables : [])]
+    for (const name of names) definitions.push(await readDefinition(client, live, name))
+    for (const definition of definitions) {
+      await client.query(createTableSql(this.#schemas, definition))
+      // `like` copies the comments of columns, and not that of the table.
+      await client.query(`comment on table ${shadow}.${definition.name} is ${escapeLiteral(definition.comment)}`)
+    }
+    await client.query(`set search_path = ${shadow}, ${live}, pg_temp`)
+    for (const definition of definitions) if (isIndex(definition)) await addConstraints(client, definition)
+    if (withIndexes) this.#indexes = await ShadowIndexes.create(client, shadow)
   }
 
   /**
