@@ -72,7 +72,7 @@ async function start(
   await checkApprovals(database.db, config, log)
 
   await watch.start(tail)
-  startIndexes(database, tail, metrics, log, cleanUp)
+  startIndexes(database, metrics, log, cleanUp)
   startLedgerClock(database, metrics, log, cleanUp)
   const assetBaseUrl = () => address.assetBaseUrl
   const lookups = createLookups(assetBaseUrl)

@@ -1,9 +1,9 @@
 import { type Bench, runBench } from './bench.ts'
 import { measureHistories } from './requests/measure-histories.ts'
 import { measureRequests, type Scenario } from './requests/measure-requests.ts'
-import { keyedGifts, mixed, type NextRequest, readsOf, uniformGifts } from './workload.ts'
+import { keyedGifts, luckyGifts, mixed, type NextRequest, readsOf, uniformGifts } from './workload.ts'
 
-/** So many that users have something to read. */
+/** So many that users have something to read and gamblers their chains. */
 const EVENTS = 60_000
 
 const scenarios = (requests: Readonly<Record<string, NextRequest>>, ...connections: readonly number[]): Scenario[] =>
@@ -18,6 +18,8 @@ function reads(): Readonly<Record<string, NextRequest>> {
 
 await runBench('npm run bench', {
   gifts: (bench: Bench) => measureRequests(bench, 'gifts', scenarios({ gifts: uniformGifts() }, 64, 256)),
+  lucky: (bench: Bench) =>
+    measureRequests(bench, 'lucky', scenarios({ 'lucky gifts': luckyGifts() }, 64, 256), EVENTS),
   lone: (bench: Bench) => measureRequests(bench, 'lone', scenarios({ gifts: uniformGifts() }, 1)),
   keys: (bench: Bench) => measureRequests(bench, 'keys', scenarios({ 'gifts with keys': keyedGifts() }, 64, 256)),
   reads: (bench: Bench) => measureRequests(bench, 'reads', scenarios(reads(), 64, 256, 1), EVENTS),

@@ -58,7 +58,11 @@ const anyOf =
 /** Three gifts of each user. */
 export const uniformGifts = (): NextRequest => anyOf(upTo(3 * USERS).map((i) => giftRequest(giftOf(1 + (i % USERS)))))
 
-/** The same with a new idempotency key in each. */
+/** 15 lucky gifts of each gambler. */
+export const luckyGifts = (): NextRequest =>
+  anyOf(upTo(15 * GAMBLERS).map((i) => giftRequest({ ...giftOf(1 + (i % GAMBLERS)), id: LUCKY_GIFT })))
+
+/** Uniform gifts with a new idempotency key in each. */
 export function keyedGifts(): NextRequest {
   const placeholder = randomUUID()
   const next = anyOf(upTo(3 * USERS).map((i) => giftRequest(giftOf(1 + (i % USERS)), placeholder)))

@@ -44,7 +44,7 @@ function idBytes(id: number): string {
 
 /** No id has as many bytes as this begins with. */
 function nameBytes(name: string): string {
-  const bytes = Buffer.from(name).toString('latin1')
+  const bytes = Buffer.byteLength(name) === name.length ? name : Buffer.from(name).toString('latin1')
   return bytes.length > MAX_NAME ? character(HASHED) + hashBytes(bytes) : character(bytes.length + 8) + bytes
 }
 

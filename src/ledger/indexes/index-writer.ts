@@ -251,8 +251,11 @@ function pagesOf(base: number, events: readonly PlacedEvent[]): readonly IndexPa
   for (const event of events) {
     const offset = event.position - base
     visitTerms(event, (term, amount) => {
-      let postings = terms.get(term)
-      if (postings === undefined) terms.set(term, (postings = { offsets: [], changes: [] }))
+      const postings = terms.get(term)
+      if (postings === undefined) {
+        terms.set(term, { offsets: [offset], changes: [amount] })
+        return
+      }
       const last = postings.offsets.length - 1
       if (postings.offsets[last] === offset) postings.changes[last] = exactSum(postings.changes[last] ?? 0, amount)
       else {

@@ -82,14 +82,18 @@ export function parseEvent(
   { position, type, version, movements, at }: EventFields,
   parse: () => unknown,
 ): PositionedEvent {
-  if (!isKnown(type, version)) {
-    throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
-  }
+  assertKnown(position, type, version)
   const data = parse()
   if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }
   // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.
   return event as unknown as PositionedEvent
+}
+
+/** Throws `UnreadableEvent`. */
+export function assertKnown(position: number, type: string, version: number): asserts type is EventType {
+  if (!isKnown(type, version))
+    throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
 }
 
 /** Whether this version of the program reads events of a type and version. */

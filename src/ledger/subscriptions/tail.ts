@@ -135,26 +135,6 @@ export class Tail {
     this.#track(this.#runDurable(name, subscriber))
   }
 
-  /** Every event after a position, for a subscriber that stores its position itself, until `isDone` or the tail stops. */
-  async *eventsAfter(
-    after: number,
-    subscriber: unknown,
-    succeeded: () => void,
-    isDone: () => boolean,
-  ): AsyncGenerator<readonly StoredEvent[], void> {
-    try {
-      for (let position = after; ; ) {
-        const events = await this.#next(position, subscriber, succeeded, isDone)
-        const last = events.at(-1)
-        if (last === undefined) return
-        yield events
-        position = last.position
-      }
-    } finally {
-      this.#buffer.unsubscribe(subscriber)
-    }
-  }
-
   /** Waits for the subscribers to finish the events that they are handling. */
   async stop(): Promise<void> {
     this.#isStopped = true

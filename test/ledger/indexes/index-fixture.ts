@@ -8,10 +8,8 @@ import { LedgerIndexer } from '../../../src/ledger/indexes/indexer.ts'
 import { currencies } from '../../../src/ledger/rules/account.ts'
 import type { LedgerEntry } from '../../../src/ledger/storage/event-hash.ts'
 import { eventColumns, eventsAfter, parseEntry } from '../../../src/ledger/storage/stored-event.ts'
-import { Tail } from '../../../src/ledger/subscriptions/tail.ts'
 import { seededLedger } from '../../audit/seed-ledger.ts'
 import { createTestExecutor, queryRows, type TestExecutor, testChains } from '../../harness/ledger/test-executor.ts'
-import { openTestPool } from '../../harness/postgres/connections.ts'
 import { copyOf, type TestDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
 import { Random } from '../../harness/random.ts'
@@ -22,14 +20,8 @@ import { until } from '../../harness/until.ts'
 export function startIndexer(t: Scope, { serviceUrl }: TestDatabase) {
   const failures: unknown[] = []
   const failureLog = { failed: (error: unknown) => void failures.push(error), succeeded: () => {} }
-  const pool = openTestPool(t, serviceUrl, 4)
-  const tail = new Tail({ url: serviceUrl, pool, failureLog, pollMs: 5 })
-  const indexer = new LedgerIndexer({ url: serviceUrl, tail, failureLog })
-  t.teardown(async () => {
-    await tail.stop()
-    await indexer.stop()
-  })
-  tail.start()
+  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, pollMs: 5 })
+  t.teardown(() => indexer.stop())
   indexer.start()
   return { indexer, failures }
 }
