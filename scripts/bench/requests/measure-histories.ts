@@ -10,9 +10,12 @@ import { untilIndexed } from './measure-requests.ts'
 
 const READS_PER_SECOND = 2
 
-/** Histories of wallets, which need the indexes, at so many gifts a second, and how far the indexes are behind then. */
-export async function measureHistories(bench: Bench, ...rates: readonly number[]): Promise<string> {
-  const seconds = bench.seconds(20)
+/**
+ * Histories of wallets, which need the indexes, at so many gifts a second, or null: as many as it can, and how far the
+ * indexes are behind then.
+ */
+export async function measureHistories(bench: Bench, ...rates: readonly (number | null)[]): Promise<string> {
+  const seconds = bench.seconds(60)
   const servers = []
   for (const checkout of bench.checkouts) {
     const database = await bench.cluster.create(`histories_${checkout.name}`)
@@ -23,10 +26,12 @@ export async function measureHistories(bench: Bench, ...rates: readonly number[]
   }
   const gifts = uniformGifts()
   const histories = readsOf(() => '/api/v1/wallet/history')
-  const measure = async (port: number, database: TestDatabase, perSecond: number): Promise<Turn> => {
+  const measure = async (port: number, database: TestDatabase, perSecond: number | null): Promise<Turn> => {
     const target = { ports: [port], connections: 64 }
     const [sent, read] = await Promise.all([
-      LoadGenerator.run(target, (generator) => generator.paced(perSecond, seconds, gifts)),
+      LoadGenerator.run(target, (generator) =>
+        perSecond === null ? generator.closed(seconds, gifts) : generator.paced(perSecond, seconds, gifts),
+      ),
       LoadGenerator.run({ ...target, connections: 8, accepts: () => true }, (generator) =>
         generator.paced(READS_PER_SECOND, seconds, histories),
       ),
@@ -38,6 +43,7 @@ export async function measureHistories(bench: Bench, ...rates: readonly number[]
     const began = performance.now()
     await untilIndexed(database)
     return {
+      'gifts a second': sent.perSecond,
       histories: read.answered,
       'of which 500': read.statuses['500'] ?? 0,
       'p99 ms of histories': read.p99,
@@ -48,11 +54,12 @@ export async function measureHistories(bench: Bench, ...rates: readonly number[]
   }
   const tables = []
   for (const perSecond of rates) {
+    const title = perSecond === null ? 'as many gifts as it can' : `${perSecond} gifts a second`
     const contenders = servers.map(({ name, port, database }) => ({
       name,
       turn: () => measure(port, database, perSecond),
     }))
-    tables.push(compared(`${perSecond} gifts a second for ${seconds} s`, await takeTurns(bench.rounds(1), contenders)))
+    tables.push(compared(`${title} for ${seconds} s`, await takeTurns(bench.rounds(1), contenders)))
   }
   return tables.join('\n\n')
 }
