@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -110,11 +109,8 @@ export function startIndexes(
     if (failure === null) failureLog.succeeded(thread)
     else failureLog.failed(failure, thread)
   })
-  cleanUp.defer(async () => {
-    const ended = once(thread, 'exit')
-    thread.postMessage('stop')
-    await ended
-  })
+  // A statement that is cut off happens wholly or not at all.
+  cleanUp.defer(async () => void (await thread.terminate()))
 
   const db = queryBuilder(subscriberPool)
   let lag: IndexLag = { events: 0, seconds: 0 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { LedgerIndexer } from './indexer.ts'
 
-// The thread that writes the index, until it gets a message.
+// The thread that writes the index, until it is terminated.
 
 export interface IndexerThreadData {
   /** The ledger's connection string. */
@@ -24,4 +24,3 @@ const indexer = new LedgerIndexer({
   failureLog: { failed: report, succeeded: () => isFailing && report(null) },
 })
 indexer.start()
-parentPort?.once('message', () => void indexer.stop().then(() => parentPort?.close()))
