@@ -11,8 +11,8 @@ import { END_OF_FILE, type FileResult, type WorkerMessage } from './results.ts'
 
 // What `npm test` starts: a PostgreSQL for all tests, and a few processes that each run one test file after the other.
 
-/** A file that takes longer hangs: the longest takes a third of it in the full run. */
-const FILE_DEADLINE_MS = 1_800_000
+/** A file that takes longer hangs: the longest takes a quarter of it in the full run. */
+const FILE_DEADLINE_MS = 900_000
 /** How long a process may take to end after its last file. */
 const END_DEADLINE_MS = 300_000
 /** Folders whose files take longest, first, so that no process is left alone with one of them. */
