@@ -51,7 +51,8 @@ export async function writeSnapshot(
     return snapshot
   } catch (error) {
     await dropSnapshot(seals, snapshot)
-    throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`A snapshot cannot be written in ${seals}: ${reason}`, { cause: error })
   }
 }
 
