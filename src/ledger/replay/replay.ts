@@ -43,8 +43,8 @@ export interface ReplayOptions {
   readonly maxRows?: number
 }
 
-/** Some 120 MB. */
-const MAX_ROWS = 250_000
+/** Some 70 MB. */
+const MAX_ROWS = 150_000
 
 /** In the undo log: there was no such row in memory. */
 const NOT_IN_MEMORY = Symbol('not in memory')
