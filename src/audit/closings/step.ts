@@ -7,6 +7,8 @@ import type { CheckpointSigner } from '../checkpoint.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { QueryContext } from '../reports/query-context.ts'
+import type { DrawReport } from '../verify/draws/check-draws.ts'
+import type { ListedAccounts } from './balance-steps.ts'
 import type { MonthBooks } from './month-books.ts'
 import type { MonthLock } from './month-lock.ts'
 
@@ -88,6 +90,12 @@ export type WorkedStep = Exclude<ClosingStep, 'verify' | 'checkpoint'>
 
 export type FoundByStep = Omit<StepFinding, 'acknowledged'>
 
+/** What steps of a job found out that later ones need not read the ledger for; can be sent to a thread. */
+export interface KnownBySteps {
+  readonly draws?: DrawReport
+  readonly accounts?: ListedAccounts
+}
+
 /** What a step is made of; can be sent to a thread. */
 export interface StepTask {
   readonly url: string
@@ -98,6 +106,7 @@ export interface StepTask {
   readonly folder: string
   /** As in `ClosingParts`. */
   readonly sealsFolder: string | undefined
+  readonly known: KnownBySteps
 }
 
 /** What the steps of any month are made with. */
@@ -124,6 +133,7 @@ export interface StepOptions extends Omit<ClosingParts, 'closingsFolder'> {
   readonly folder: string
   /** `staff:ann` */
   readonly madeBy: string
+  readonly known: KnownBySteps
   /** Ends the step, which then has failed. */
   readonly signal: AbortSignal
   readonly progress: (progress: Progress) => void
@@ -139,6 +149,8 @@ export interface StepOutcome {
   /** Whether there are findings that are neither listed nor acknowledged. Default: no. */
   readonly hasMoreFindings?: boolean
   readonly files: readonly MadeFile[]
+  /** For later steps of the job. */
+  readonly known?: KnownBySteps
 }
 
 export type StepWork = (task: StepTask, db: Kysely<Tables>, context: QueryContext) => Promise<StepOutcome>

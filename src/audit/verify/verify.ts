@@ -19,6 +19,7 @@ import { checkEventTypes } from './check-event-types.ts'
 import { checkReplies } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
+import type { DrawReport } from './draws/check-draws.ts'
 import { type Finding, Findings, idOfFinding, MAX_FINDINGS } from './finding.ts'
 import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
@@ -36,6 +37,8 @@ export interface Verification {
   readonly notices?: readonly string[]
   /** What was written for `snapshotAt`. Left out where anything was found that nobody acknowledged. */
   readonly snapshot?: WrittenSnapshot
+  /** The draws up to `snapshotAt`, where that is a position. Left out where an event up to there has a finding. */
+  readonly draws?: DrawReport
 }
 
 /** What is verified. */
@@ -97,8 +100,11 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     checkReplies(rangeSnapshot, from, upTo)
   const snapshots = new SnapshotWriter(scan, options, closing)
   const { snapshotAt } = options
+  let draws: DrawReport | undefined
   for (const { position, sealed } of stopsOf(seals, snapshotAt).filter(({ position }) => position >= scan.next)) {
     await scan.scanPart(position, checkRange)
+    if (position === snapshotAt)
+      draws = { seal: seal?.last.position ?? null, events: scan.count, faults: [], ...scan.drawFrequencies }
     if (sealed === null) await snapshots.write(position)
     else await scan.proveSeal(sealed, intact.has(sealed) ? options.sealsFolder : undefined)
   }
@@ -148,6 +154,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const { last, rows } = scan
   const isOpen = (finding: Finding): boolean => rows.get(acknowledgements, idOfFinding(finding)) === undefined
   const written = findings.sorted().some(isOpen) ? undefined : await snapshots.keep()
+  const isSound = findings.sorted().every(({ position }) => position === null || position > (snapshotAt ?? 0))
   const { position, events } = findings.cutoff ?? { position: last.position, events: scan.count }
   return {
     position,
@@ -156,6 +163,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     ...(seal !== null && { seal: seal.last.position }),
     ...(notices.length > 0 && { notices }),
     ...(written !== undefined && { snapshot: written }),
+    ...(draws !== undefined && isSound && { draws }),
   }
 }
 
