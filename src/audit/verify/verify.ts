@@ -16,7 +16,7 @@ import { dropSnapshot, keepSnapshot, type WrittenSnapshot } from '../seals/snaps
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkEventTypes } from './check-event-types.ts'
-import { checkReplies } from './check-replies.ts'
+import { checkReplies, readOldestReply } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
 import type { DrawReport } from './draws/check-draws.ts'
@@ -96,8 +96,9 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const indexChecks = new IndexChecks(scan, scan.next - 1)
   // As of a position there are no tables to compare.
   if (asOf === null) scan.expectIndex()
+  const oldestReply = await readOldestReply(rangeSnapshot)
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
-    checkReplies(rangeSnapshot, from, upTo)
+    checkReplies(rangeSnapshot, from, upTo, oldestReply)
   const snapshots = new SnapshotWriter(scan, options, closing)
   const { snapshotAt } = options
   let draws: DrawReport | undefined
@@ -121,7 +122,8 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     head = await snapshot.head()
     const { next } = scan
     await scan.scanRest()
-    for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER)) findings.add(finding)
+    for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER, oldestReply))
+      findings.add(finding)
     if (snapshotAt === null) await snapshots.write(head.position)
   }
   const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
