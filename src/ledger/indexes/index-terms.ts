@@ -42,10 +42,18 @@ function idBytes(id: number): string {
   return character(bytes.length) + bytes
 }
 
+/** The first names that were asked for: types, staff and the system's accounts, of which there are few. */
+const knownNames = new Map<string, string>()
+const MAX_KNOWN_NAMES = 1_000
+
 /** No id has as many bytes as this begins with. */
 function nameBytes(name: string): string {
+  const known = knownNames.get(name)
+  if (known !== undefined) return known
   const bytes = Buffer.from(name).toString('latin1')
-  return bytes.length > MAX_NAME ? character(HASHED) + hashBytes(bytes) : character(bytes.length + 8) + bytes
+  const made = bytes.length > MAX_NAME ? character(HASHED) + hashBytes(bytes) : character(bytes.length + 8) + bytes
+  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.set(name, made)
+  return made
 }
 
 /** 48 bits of two hashes. */
@@ -108,11 +116,14 @@ function kindOfField(name: string): TermKind | null {
 }
 
 function visitIds(value: object, visit: (kind: TermKind, id: number) => void): void {
-  for (const [name, inner] of Object.entries(value)) {
-    if (typeof inner === 'object' ? inner === null : typeof inner !== 'number') continue
+  // `Object.entries` takes half as long again.
+  for (const name of Object.keys(value)) {
+    const inner: unknown = Reflect.get(value, name)
+    const isNested = typeof inner === 'object' && inner !== null
+    if (!isNested && typeof inner !== 'number') continue
     const kind = Array.isArray(value) ? null : kindOfField(name)
     if (kind === null) {
-      if (typeof inner === 'object') visitIds(inner, visit)
+      if (isNested) visitIds(inner, visit)
     } else if (isId(inner)) visit(kind, inner)
     else if (Array.isArray(inner)) for (const id of inner) if (isId(id)) visit(kind, id)
   }
