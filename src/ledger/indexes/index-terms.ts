@@ -42,18 +42,10 @@ function idBytes(id: number): string {
   return character(bytes.length) + bytes
 }
 
-/** The first names that were asked for: types, staff and the system's accounts, of which there are few. */
-const knownNames = new Map<string, string>()
-const MAX_KNOWN_NAMES = 1_000
-
 /** No id has as many bytes as this begins with. */
 function nameBytes(name: string): string {
-  const known = knownNames.get(name)
-  if (known !== undefined) return known
-  const bytes = Buffer.from(name).toString('latin1')
-  const made = bytes.length > MAX_NAME ? character(HASHED) + hashBytes(bytes) : character(bytes.length + 8) + bytes
-  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.set(name, made)
-  return made
+  const bytes = Buffer.byteLength(name) === name.length ? name : Buffer.from(name).toString('latin1')
+  return bytes.length > MAX_NAME ? character(HASHED) + hashBytes(bytes) : character(bytes.length + 8) + bytes
 }
 
 /** 48 bits of two hashes. */
