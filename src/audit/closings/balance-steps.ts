@@ -12,7 +12,7 @@ import { readEntries } from '../reports/write-export.ts'
 import { sealBefore } from '../seals/seal-before.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
 import { HashedFile, writeHashed } from './files.ts'
-import { type StepTask, type StepWork, tableOf } from './step.ts'
+import { type ListedAccounts, type StepTask, type StepWork, tableOf } from './step.ts'
 
 const COLUMNS = ['opening', 'debits', 'credits', 'closing'] as const
 const ACCOUNTS_HEADER = `account,currency,${COLUMNS.join(',')}\n`
@@ -30,12 +30,6 @@ interface KindTotals {
   readonly currency: string
   balance: bigint
   accounts: number
-}
-
-/** The accounts that steps show one by one: few of all. */
-export interface ListedAccounts {
-  readonly house: readonly AccountTotals[]
-  readonly overdrawn: readonly AccountTotals[]
 }
 
 class AccountList implements ListedAccounts {

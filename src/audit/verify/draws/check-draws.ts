@@ -9,19 +9,7 @@ import { readEntries } from '../../reports/write-export.ts'
 import type { OpenedSeal } from '../../seals/open-seal.ts'
 import { sealBefore } from '../../seals/seal-before.ts'
 import { LuckyChecks, replayedTables, SpinChecks } from './draw-checks.ts'
-import { DrawCounts, type DrawFrequencies } from './draw-counts.ts'
-
-interface DrawFault {
-  readonly position: number
-  readonly message: string
-}
-
-export interface DrawReport extends DrawFrequencies {
-  /** The position of the seal that it begins at: no draw up to there is in it. Null: it begins at position 1. */
-  readonly seal: number | null
-  readonly events: number
-  readonly faults: readonly DrawFault[]
-}
+import { DrawCounts, type DrawFault, type DrawReport } from './draw-counts.ts'
 
 interface DrawsAsked {
   readonly url: string

@@ -26,6 +26,18 @@ export interface DrawFrequencies {
   readonly spins: readonly SpinFrequencies[]
 }
 
+export interface DrawFault {
+  readonly position: number
+  readonly message: string
+}
+
+export interface DrawReport extends DrawFrequencies {
+  /** The position of the seal that it begins at: no draw up to there is in it. Null: it begins at position 1. */
+  readonly seal: number | null
+  readonly events: number
+  readonly faults: readonly DrawFault[]
+}
+
 interface OddsCounts {
   readonly decoration_id: number
   readonly odds: readonly OddsRow[]
