@@ -1,15 +1,18 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../db/tables.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { ReplayState } from '../../ledger/replay/replay.ts'
-import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
+import { currencyOf, isDebt, isSystem } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import { parseStoredEvent } from '../../ledger/storage/stored-event.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
 import { type AccountTotals, CurrencyTotals, isBalanced, readAccountTotals } from '../reports/account-totals.ts'
+import type { QueryContext } from '../reports/query-context.ts'
 import { readEntries } from '../reports/write-export.ts'
 import { sealBefore } from '../seals/seal-before.ts'
 import { replayedTables } from '../verify/draws/draw-checks.ts'
 import { HashedFile, writeHashed } from './files.ts'
-import { type StepWork, tableOf } from './step.ts'
+import { type ListedAccounts, type StepTask, type StepWork, tableOf } from './step.ts'
 
 const COLUMNS = ['opening', 'debits', 'credits', 'closing'] as const
 const ACCOUNTS_HEADER = `account,currency,${COLUMNS.join(',')}\n`
@@ -29,15 +32,40 @@ interface KindTotals {
   accounts: number
 }
 
+class AccountList implements ListedAccounts {
+  readonly house: AccountTotals[] = []
+  readonly overdrawn: AccountTotals[] = []
+
+  add(totals: AccountTotals): void {
+    const { account, closing } = totals
+    if (isSystem(account)) this.house.push(totals)
+    else if (isDebt(account) ? closing > 0n : closing < 0n) this.overdrawn.push(totals)
+  }
+}
+
+/** As the trial balance of the same job listed them, or else read here. */
+export async function listAccounts(
+  { first, last, known }: StepTask,
+  db: Kysely<Tables>,
+  context: QueryContext,
+): Promise<ListedAccounts> {
+  if (known.accounts !== undefined) return known.accounts
+  const listed = new AccountList()
+  for await (const page of readAccountTotals(db, { first, last }, context)) for (const one of page) listed.add(one)
+  return listed
+}
+
 /** Every account with its opening and closing balance, and their sums by kind: each currency must sum to zero. */
 export const trialBalanceStep: StepWork = async ({ first, last, folder }, db, context) => {
   const accounts = await HashedFile.create(folder, 'accounts.csv.gz')
   await accounts.write(ACCOUNTS_HEADER)
   const kinds = new Map<string, KindTotals>()
   const totals = new CurrencyTotals()
+  const listed = new AccountList()
   for await (const page of readAccountTotals(db, { first, last }, context)) {
     for (const one of page) {
       totals.add(one)
+      listed.add(one)
       const currency = currencyOf(one.account)
       const kind = one.account.slice(0, one.account.indexOf(':'))
       const key = `${currency} ${kind}`
@@ -68,16 +96,14 @@ export const trialBalanceStep: StepWork = async ({ first, last, folder }, db, co
       rows,
     ),
     files: [file, await accounts.close()],
+    known: { accounts: listed },
   }
 }
 
 /** What the platform took in, paid out and issued. */
-export const houseAccountsStep: StepWork = async ({ first, last, folder }, db, context) => {
-  const house: AccountTotals[] = []
-  for await (const page of readAccountTotals(db, { first, last }, context)) {
-    house.push(...page.filter(({ account }) => isSystem(account)))
-  }
-  const file = await writeHashed(folder, 'house-accounts.csv', ACCOUNTS_HEADER + house.map(accountLine).join(''))
+export const houseAccountsStep: StepWork = async (task, db, context) => {
+  const { house } = await listAccounts(task, db, context)
+  const file = await writeHashed(task.folder, 'house-accounts.csv', ACCOUNTS_HEADER + house.map(accountLine).join(''))
   return {
     passed: true,
     result: tableOf(

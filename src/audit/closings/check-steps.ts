@@ -1,14 +1,15 @@
 import { isVisible } from '../../../schema/common.ts'
 import { VERIFICATION_RUNNING } from '../../features/closings/closing.ts'
-import { currencyOf, isDebt, isSystem } from '../../ledger/rules/account.ts'
+import { currencyOf, isSystem } from '../../ledger/rules/account.ts'
 import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
-import { readAccountTotals } from '../reports/account-totals.ts'
 import { readEntries } from '../reports/write-export.ts'
-import { checkDrawsUpTo, drawObservations } from '../verify/draws/check-draws.ts'
+import { checkDrawsUpTo } from '../verify/draws/check-draws.ts'
+import { drawObservations } from '../verify/draws/draw-counts.ts'
 import { MAX_FINDINGS, subjectOf } from '../verify/finding.ts'
 import { formatVerification, runVerification } from '../verify/verifications.ts'
+import { listAccounts } from './balance-steps.ts'
 import { HashedFile, writeHashed } from './files.ts'
 import { ClosingRefused } from './month-books.ts'
 import { MAX_ROWS, type StepOptions, type StepOutcome, type StepWork, tableOf, VERIFICATION_FILE } from './step.ts'
@@ -34,7 +35,8 @@ interface Move {
 }
 
 /** What the staff moved or granted, each with its reason; one without, and an overdrawn account, have to be explained. */
-export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
+export const exceptionsStep: StepWork = async (task, db, context) => {
+  const { url, first, last, folder } = task
   const file = await HashedFile.create(folder, 'exceptions.csv.gz')
   await file.write(`${FILE_COLUMNS}\n`)
   const findings = await StepFindings.of('exceptions', db)
@@ -65,13 +67,10 @@ export const exceptionsStep: StepWork = async ({ url, first, last, folder }, db,
     await file.write(lines)
   }
   const overdrawn: string[][] = []
-  for await (const page of readAccountTotals(db, { first, last }, context)) {
-    for (const { account, closing } of page) {
-      if (isSystem(account) || (isDebt(account) ? closing <= 0n : closing >= 0n)) continue
-      const currency = currencyOf(account)
-      findings.add('overdrawn', account, `the account stands at ${formatAmount(currency, closing)}`)
-      overdrawn.push(['', '', 'overdrawn', '', '', account, currency, formatAmount(currency, closing), ''])
-    }
+  for (const { account, closing } of (await listAccounts(task, db, context)).overdrawn) {
+    const currency = currencyOf(account)
+    findings.add('overdrawn', account, `the account stands at ${formatAmount(currency, closing)}`)
+    overdrawn.push(['', '', 'overdrawn', '', '', account, currency, formatAmount(currency, closing), ''])
   }
   const table = tableOf(
     counts.no + overdrawn.length === 0
@@ -140,10 +139,11 @@ export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
   const checkpoint = books.previous?.checkpoint ?? null
   const parts = { ...options, chooseReportDatabase: async () => ({ db, url }) }
   // The first closing begins at position 1.
-  const seals = sealsFolder === undefined ? {} : { sealsFolder, full: checkpoint === null, snapshotAt: books.last }
+  const target = { full: checkpoint === null, snapshotAt: books.last }
+  const seals = sealsFolder === undefined ? target : { ...target, sealsFolder }
   const running = await runVerification(parts, { startedBy, key: null, checkpoint, seals }, options)
   if (running === null) throw new ClosingRefused(VERIFICATION_RUNNING)
-  const verification = await running.ended
+  const { draws, ...verification } = await running.ended
   const { findings, position } = verification
   const file = await writeHashed(folder, VERIFICATION_FILE, `${JSON.stringify({ ...verification, checkpoint })}\n`)
   const found = await StepFindings.of('verify', db)
@@ -165,12 +165,13 @@ export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
       ]),
     ),
     files: [file],
+    ...(draws !== undefined && { known: { draws } }),
   }
 }
 
-/** Recomputes every draw of the month, and those since the last seal before it. */
-export const checkDrawsStep: StepWork = async ({ url, first, last, folder }, db, context) => {
-  const report = await checkDrawsUpTo({ url, db, last, after: first - 1 }, context)
+/** Every draw of the month, and those since the last seal before it: recomputed, unless the verification just did it. */
+export const checkDrawsStep: StepWork = async ({ url, first, last, folder, known }, db, context) => {
+  const report = known.draws ?? (await checkDrawsUpTo({ url, db, last, after: first - 1 }, context))
   const { faults } = report
   const found = await StepFindings.of('draws', db)
   for (const { position, message } of faults) found.add('draw', String(position), message)

@@ -6,9 +6,9 @@ import { SealedTable } from '../../../schema/events.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { RecordClosing } from '../../features/closings/record-closing.ts'
 import { type CheckpointSigner, findCheckpointOf } from '../checkpoint.ts'
-import { findClosingFile, hashFile, readFolderId } from './files.ts'
+import { findClosingFile, hashFile, type MadeFile, readFolderId } from './files.ts'
 import type { MonthBooks } from './month-books.ts'
-import { type MadeFile, VERIFICATION_FILE } from './step.ts'
+import { VERIFICATION_FILE } from './step.ts'
 import { readSteps } from './step-rows.ts'
 
 /** A request that is refused whatever the files say: none of them is read. With `running` a step is writing them. */

@@ -4,8 +4,16 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import { findCheckpointOf, rememberCheckpoint } from '../checkpoint.ts'
 import { CSV_HEADER, formatCsv, formatJsonLine } from '../reports/export-formats.ts'
 import { readEntries } from '../reports/write-export.ts'
-import { ENTRIES_FILE, EVENTS_FILE, HashedFile, MANIFEST_FILE, signManifest, writeHashed } from './files.ts'
-import { type MadeFile, type StepOptions, type StepOutcome, type StepWork, tableOf } from './step.ts'
+import {
+  ENTRIES_FILE,
+  EVENTS_FILE,
+  HashedFile,
+  MANIFEST_FILE,
+  type MadeFile,
+  signManifest,
+  writeHashed,
+} from './files.ts'
+import { type StepOptions, type StepOutcome, type StepWork, tableOf } from './step.ts'
 
 /** The month's postings and its events. */
 export const exportStep: StepWork = async ({ url, first, last, folder }, _db, context) => {

@@ -14,7 +14,6 @@ import { errorCode } from '../../config/error-code.ts'
 import { PRIVATE_FILE } from '../../config/files.ts'
 import { MONTH_PATTERN } from '../../features/closings/closing.ts'
 import { type CheckpointSigner, isSignatureOf } from '../checkpoint.ts'
-import { MadeFile } from './step.ts'
 
 /** Names that steps give to files; none of them leads out of its folder. */
 const FILE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]*\\.(csv|json|jsonl)(\\.gz)?$'
@@ -23,6 +22,13 @@ const FILE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]*\\.(csv|json|jsonl)(\\.gz)?$'
 export const ENTRIES_FILE = 'entries.csv.gz'
 export const EVENTS_FILE = 'events.jsonl.gz'
 export const MANIFEST_FILE = 'manifest.json'
+
+export const MadeFile = Type.Object({
+  name: Type.String(),
+  bytes: Type.Integer({ minimum: 0 }),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+})
+export type MadeFile = Static<typeof MadeFile>
 
 // No text has a line break: the signed text has one fact in each line.
 const Time = Type.String({ pattern: '^[0-9T:.Z-]{1,40}$' })

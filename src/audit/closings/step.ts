@@ -1,4 +1,3 @@
-import { type Static, Type } from '@sinclair/typebox'
 import type { Kysely } from 'kysely'
 import type { AcknowledgedFinding } from '../../../schema/events.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -6,16 +5,12 @@ import type { ClosingStep } from '../../features/closings/closing.ts'
 import type { CheckpointSigner } from '../checkpoint.ts'
 import type { Progress } from '../jobs/job-rows.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import type { AccountTotals } from '../reports/account-totals.ts'
 import type { QueryContext } from '../reports/query-context.ts'
+import type { DrawReport } from '../verify/draws/draw-counts.ts'
+import type { MadeFile } from './files.ts'
 import type { MonthBooks } from './month-books.ts'
 import type { MonthLock } from './month-lock.ts'
-
-export const MadeFile = Type.Object({
-  name: Type.String(),
-  bytes: Type.Integer({ minimum: 0 }),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-})
-export type MadeFile = Static<typeof MadeFile>
 
 /** What a step says: a sentence, and a table with at most `MAX_ROWS` rows, as the rest is in its file. */
 export interface StepResult {
@@ -88,6 +83,18 @@ export type WorkedStep = Exclude<ClosingStep, 'verify' | 'checkpoint'>
 
 export type FoundByStep = Omit<StepFinding, 'acknowledged'>
 
+/** The accounts that steps show one by one: few of all. */
+export interface ListedAccounts {
+  readonly house: readonly AccountTotals[]
+  readonly overdrawn: readonly AccountTotals[]
+}
+
+/** What steps of a job found out that later ones need not read the ledger for; can be sent to a thread. */
+export interface KnownBySteps {
+  readonly draws?: DrawReport
+  readonly accounts?: ListedAccounts
+}
+
 /** What a step is made of; can be sent to a thread. */
 export interface StepTask {
   readonly url: string
@@ -98,6 +105,7 @@ export interface StepTask {
   readonly folder: string
   /** As in `ClosingParts`. */
   readonly sealsFolder: string | undefined
+  readonly known: KnownBySteps
 }
 
 /** What the steps of any month are made with. */
@@ -124,6 +132,7 @@ export interface StepOptions extends Omit<ClosingParts, 'closingsFolder'> {
   readonly folder: string
   /** `staff:ann` */
   readonly madeBy: string
+  readonly known: KnownBySteps
   /** Ends the step, which then has failed. */
   readonly signal: AbortSignal
   readonly progress: (progress: Progress) => void
@@ -139,6 +148,8 @@ export interface StepOutcome {
   /** Whether there are findings that are neither listed nor acknowledged. Default: no. */
   readonly hasMoreFindings?: boolean
   readonly files: readonly MadeFile[]
+  /** For later steps of the job. */
+  readonly known?: KnownBySteps
 }
 
 export type StepWork = (task: StepTask, db: Kysely<Tables>, context: QueryContext) => Promise<StepOutcome>

@@ -10,7 +10,16 @@ import { checkpointStep, exportStep, writeManifest } from './export-steps.ts'
 import { ensureFolderId, locationOf, monthFolder } from './files.ts'
 import { ClosingRefused, type MonthBooks, readMonthBooks } from './month-books.ts'
 import { MonthLock } from './month-lock.ts'
-import type { ClosingParts, StepOptions, StepOutcome, StepState, StepTask, StepWork, WorkedStep } from './step.ts'
+import type {
+  ClosingParts,
+  KnownBySteps,
+  StepOptions,
+  StepOutcome,
+  StepState,
+  StepTask,
+  StepWork,
+  WorkedStep,
+} from './step.ts'
 import { beginStep, endStep, readStep } from './step-rows.ts'
 
 interface AskedSteps {
@@ -93,17 +102,20 @@ export async function findStepsJob(jobs: Jobs, month: string): Promise<StepsJob 
 
 const runSteps =
   (
-    given: Omit<StepOptions, 'signal' | 'progress'>,
+    given: Omit<StepOptions, 'signal' | 'progress' | 'known'>,
     steps: readonly ClosingStep[],
     { onStep, onBegin, finish }: Following & { readonly onBegin: () => void },
   ): Work<number> =>
   async ({ id, check }, progress, signal) => {
     if (id === null) throw new Error('steps of a closing run by their row')
     const ended: StepState[] = []
+    let known: KnownBySteps = {}
     for (const step of steps) {
       await check()
       progress({ events: 0, of: 0 })
-      const state = await runStep(id, step, { ...given, signal, progress }, onBegin)
+      const outcome = await runStep(id, step, { ...given, known, signal, progress }, onBegin)
+      known = { ...known, ...outcome.known }
+      const state = await readStep(given.db, given.books.month, step)
       ended.push(state)
       onStep?.(state)
     }
@@ -125,7 +137,7 @@ async function runStep(
   step: ClosingStep,
   options: StepOptions,
   onBegin: () => void,
-): Promise<StepState> {
+): Promise<Pick<StepOutcome, 'known'>> {
   const { db, books, folder, lock, signal } = options
   const { month, first, last } = books
   lock.lost.throwIfAborted()
@@ -133,19 +145,20 @@ async function runStep(
   await beginStep(db, run)
   onBegin()
   const outcome = await work(step, options).catch((error: unknown) => ({
+    known: {},
     error: signal.aborted ? 'it was stopped' : error instanceof Error ? error.message : String(error),
   }))
   lock.lost.throwIfAborted()
   await endStep(db, run, outcome)
-  return readStep(db, month, step)
+  return outcome
 }
 
 async function work(step: ClosingStep, options: StepOptions): Promise<StepOutcome> {
-  const { url, books, folder, sealsFolder, signal, progress } = options
+  const { url, books, folder, sealsFolder, known, signal, progress } = options
   if (step === 'verify') return verifyStep(options)
   if (step === 'checkpoint') return checkpointStep(options)
   const { month, first, last } = books
-  const outcome = await workInThread({ step, url, month, first, last, folder, sealsFolder }, signal, progress)
+  const outcome = await workInThread({ step, url, month, first, last, folder, sealsFolder, known }, signal, progress)
   if (step !== 'export') return outcome
   return { ...outcome, files: [...outcome.files, await writeManifest(outcome.files, options)] }
 }

@@ -1,6 +1,7 @@
 import { headOf } from '../../db/head.ts'
 import { formatColumns } from '../format.ts'
-import { checkDrawsUpTo, type DrawReport, drawObservations } from '../verify/draws/check-draws.ts'
+import { checkDrawsUpTo } from '../verify/draws/check-draws.ts'
+import { type DrawReport, drawObservations } from '../verify/draws/draw-counts.ts'
 import { type FrequencyTest, MIN_P_VALUE } from '../verify/draws/frequency-test.ts'
 import { type CommandContext, JSON_FLAG, type RegisterCommand, withQueryContext } from './command.ts'
 import { formatHeading, readHeading } from './heading.ts'

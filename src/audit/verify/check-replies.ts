@@ -3,31 +3,42 @@ import { eventTypes } from '../../../schema/events.ts'
 import type { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { type Finding, MAX_FINDINGS } from './finding.ts'
 
-/** What the reply to the command of event `e` is stored under, as `replyKey` computes it. */
-const REPLY_KEY_SQL = `left(encode(sha256(convert_to(e.actor || E'\\n' || e.idempotency_key, 'UTF8')), 'hex'), 32)`
-
-/** A stored reply's hash, as `replyHash` computes it. */
-const REPLY_HASH_SQL = `encode(sha256(convert_to(r.status || E'\\n' || r.body, 'UTF8')), 'hex')`
-
 const MAX_MISMATCHES = 1_000
 
 /**
  * Stored replies to the commands of events in a range whose hash is not that of the event, by position after $3. Skips
  * replies made a day after the event: by then the first reply has expired, and its idempotency key may have been used
- * again. Each reply is looked up by its key (`offset 0` keeps the planner from reading the whole table for each range).
+ * again. Most events are older than the oldest reply, of $4, by more than that: they are left out before their keys are
+ * computed. Each reply is looked up by its key, in the order of keys, as the next one then mostly is in the same page of the
+ * index (`offset 0` keeps the planner from reading the whole table for each range). Keys and hashes are those of `replyKey`
+ * and `replyHash`.
  */
 const MISMATCHES_SQL = `
-  select max(e.position)::text as position, e.actor, e.idempotency_key, ${REPLY_KEY_SQL} as key, min(${REPLY_HASH_SQL}) as reply_hash
-  from ledger e
+  select max(e.position)::text as position, e.actor, ledger_id(e.idempotency_key) as idempotency_key,
+         replace(e.key::text, '-', '') as key, min(encode(r.hash, 'hex')) as reply_hash
+  from (
+    select position, at, actor, idempotency_key, reply_hash,
+           left(encode(sha256(convert_to(actor || E'\\n' || ledger_id(idempotency_key), 'UTF8')), 'hex'), 32)::uuid as key
+    from ledger_events
+    where position between $1 and $2 and idempotency_key is not null
+      and at + interval '24 hours' > $4::timestamptz
+    order by key offset 0
+  ) e
   cross join lateral (
-    select * from replies where key = ${REPLY_KEY_SQL}::uuid and at < e.at + interval '24 hours' offset 0
+    select sha256(convert_to(status || E'\\n' || body, 'UTF8')) as hash
+    from replies where key = e.key and at < e.at + interval '24 hours' offset 0
   ) r
-  where e.position between $1 and $2 and e.idempotency_key is not null
-    and ${REPLY_HASH_SQL} is distinct from e.reply_hash
-  group by e.actor, e.idempotency_key
+  where r.hash is distinct from e.reply_hash
+  group by e.actor, e.idempotency_key, e.key
   having max(e.position) > $3
   order by max(e.position)
   limit ${MAX_MISMATCHES}`
+
+/** When the oldest stored reply was made, for `checkReplies`: those that are made later are not older. */
+export async function readOldestReply(snapshot: Snapshot): Promise<string> {
+  const [row] = await snapshot.query('select coalesce(min(at), now())::text as at from replies')
+  return String(row?.['at'])
+}
 
 /** Parsed here: PostgreSQL 15 cannot ask whether a text is JSON, and that of an event that was tampered with may not be. */
 const redactionsSql = (after: number): string =>
@@ -43,12 +54,17 @@ interface Mismatch {
 
 /**
  * Findings of the stored replies to a range of events: those whose hash is neither that of the event nor, for a reply
- * that an erasure redacted, that of the `replies-blanked` event.
+ * that an erasure redacted, that of the `replies-blanked` event. `oldest` is what `readOldestReply` answered.
  */
-export async function checkReplies(snapshot: Snapshot, from: number, upTo: number): Promise<readonly Finding[]> {
+export async function checkReplies(
+  snapshot: Snapshot,
+  from: number,
+  upTo: number,
+  oldest: string,
+): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (let after = 0; findings.length < MAX_FINDINGS; ) {
-    const mismatches = await mismatchesAfter(snapshot, from, upTo, after)
+    const mismatches = await mismatchesAfter(snapshot, [from, upTo, after, oldest])
     const last = mismatches.at(-1)
     if (last === undefined) break
     // After the replies were read: an erasure puts its event on the ledger before it redacts them.
@@ -60,13 +76,8 @@ export async function checkReplies(snapshot: Snapshot, from: number, upTo: numbe
   return findings.slice(0, MAX_FINDINGS)
 }
 
-async function mismatchesAfter(
-  snapshot: Snapshot,
-  from: number,
-  upTo: number,
-  after: number,
-): Promise<readonly Mismatch[]> {
-  const rows = await snapshot.query(MISMATCHES_SQL, [from, upTo, after])
+async function mismatchesAfter(snapshot: Snapshot, values: readonly unknown[]): Promise<readonly Mismatch[]> {
+  const rows = await snapshot.query(MISMATCHES_SQL, values)
   return rows.map(({ position, actor, idempotency_key, key, reply_hash }) => ({
     position: Number(position),
     actor: String(actor),

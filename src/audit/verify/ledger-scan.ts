@@ -13,6 +13,7 @@ import { proveSeal, proveSnapshot } from '../seals/prove-seal.ts'
 import type { Sealed } from '../seals/read-seals.ts'
 import { type WrittenSnapshot, writeSnapshot } from '../seals/snapshot-files.ts'
 import type { Restore } from './check-checkpoint.ts'
+import type { DrawFrequencies } from './draws/draw-counts.ts'
 import type { Finding, Findings } from './finding.ts'
 import type { LastEvent } from './integrity-checks.ts'
 import type { LinesDigest } from './line-digests.ts'
@@ -224,6 +225,11 @@ export class LedgerScan {
   /** The types of the events that were read. */
   get types(): ReadonlySet<EventType> {
     return this.#semanticChecks.types
+  }
+
+  /** What the events that were read drew. */
+  get drawFrequencies(): DrawFrequencies {
+    return this.#semanticChecks.drawCounts.frequencies
   }
 
   /** The state replayed so far. Until `importBalances` it has only the balances that evolvers read. */

@@ -10,6 +10,7 @@ import { isReadByEvolvers } from '../../ledger/storage/text-bytes.ts'
 import { movementError } from './balance-checks.ts'
 import type { Restore } from './check-checkpoint.ts'
 import { LuckyChecks, replayedTables, SpinChecks } from './draws/draw-checks.ts'
+import { DrawCounts } from './draws/draw-counts.ts'
 import type { Check, EventFinding } from './finding.ts'
 import { ProposalChecks } from './proposal-checks.ts'
 
@@ -25,6 +26,7 @@ export class SemanticChecks {
   readonly restores: Restore[] = []
   /** The types of the events that could be read. */
   readonly types = new Set<EventType>()
+  readonly drawCounts: DrawCounts
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   readonly #proposals = new ProposalChecks((position, message) => this.#addFinding('approval', position, message))
   /** Whether all balances are folded here. */
@@ -37,11 +39,9 @@ export class SemanticChecks {
     this.replay = new Replay(evolveWithMovements, { tables: replayedTables, keepsBalance: isReadByEvolvers, base })
     const { position = 1, began_at: at = 0 } = this.replay.state.get(incarnations, '1') ?? {}
     if (position > 1) this.restores.push({ position, at })
-    const fault = (position: number, message: string): void => this.#addFinding('draw', position, message)
-    this.#draws = [
-      new LuckyChecks({ onFault: fault, onLuckyDraw: () => {} }),
-      new SpinChecks({ onFault: fault, onSpin: () => {} }),
-    ]
+    const counts = new DrawCounts(this.replay.state, (position, message) => this.#addFinding('draw', position, message))
+    this.drawCounts = counts
+    this.#draws = [new LuckyChecks(counts), new SpinChecks(counts)]
   }
 
   /** Events that were checked. */

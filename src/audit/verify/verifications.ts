@@ -55,7 +55,7 @@ export const verifyInThread =
 
 /** What the job of a verification came to. */
 export function verificationResult(result: Verification) {
-  const { events: _events, snapshot: _snapshot, ...kept } = result
+  const { events: _events, snapshot: _snapshot, draws: _draws, ...kept } = result
   return { result, summary: `${formatVerification(result)}.`, kept: kept satisfies Kept }
 }
 

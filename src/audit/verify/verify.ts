@@ -16,9 +16,10 @@ import { dropSnapshot, keepSnapshot, type WrittenSnapshot } from '../seals/snaps
 import { checkAcknowledgements, readAcknowledged } from './acknowledged-findings.ts'
 import { checkCheckpoint } from './check-checkpoint.ts'
 import { checkEventTypes } from './check-event-types.ts'
-import { checkReplies } from './check-replies.ts'
+import { checkReplies, readOldestReply } from './check-replies.ts'
 import { checkVault } from './check-vault.ts'
 import { compareTable } from './compare-table.ts'
+import type { DrawReport } from './draws/draw-counts.ts'
 import { type Finding, Findings, idOfFinding, MAX_FINDINGS } from './finding.ts'
 import { IndexChecks } from './indexes/index-checks.ts'
 import type { LastEvent } from './integrity-checks.ts'
@@ -36,6 +37,8 @@ export interface Verification {
   readonly notices?: readonly string[]
   /** What was written for `snapshotAt`. Left out where anything was found that nobody acknowledged. */
   readonly snapshot?: WrittenSnapshot
+  /** The draws up to `snapshotAt`, where that is a position. Left out where an event up to there has a finding. */
+  readonly draws?: DrawReport
 }
 
 /** What is verified. */
@@ -93,12 +96,16 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const indexChecks = new IndexChecks(scan, scan.next - 1)
   // As of a position there are no tables to compare.
   if (asOf === null) scan.expectIndex()
+  const oldestReply = await readOldestReply(rangeSnapshot)
   const checkRange = (from: number, upTo: number): Promise<readonly Finding[]> =>
-    checkReplies(rangeSnapshot, from, upTo)
+    checkReplies(rangeSnapshot, from, upTo, oldestReply)
   const snapshots = new SnapshotWriter(scan, options, closing)
   const { snapshotAt } = options
+  let draws: DrawReport | undefined
   for (const { position, sealed } of stopsOf(seals, snapshotAt).filter(({ position }) => position >= scan.next)) {
     await scan.scanPart(position, checkRange)
+    if (position === snapshotAt)
+      draws = { seal: seal?.last.position ?? null, events: scan.count, faults: [], ...scan.drawFrequencies }
     if (sealed === null) await snapshots.write(position)
     else await scan.proveSeal(sealed, intact.has(sealed) ? options.sealsFolder : undefined)
   }
@@ -115,7 +122,8 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     head = await snapshot.head()
     const { next } = scan
     await scan.scanRest()
-    for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER)) findings.add(finding)
+    for (const finding of await checkReplies(snapshot, next, Number.MAX_SAFE_INTEGER, oldestReply))
+      findings.add(finding)
     if (snapshotAt === null) await snapshots.write(head.position)
   }
   const compared = asOf === null ? tables.filter(({ source }) => source === 'ledger') : []
@@ -148,6 +156,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   const { last, rows } = scan
   const isOpen = (finding: Finding): boolean => rows.get(acknowledgements, idOfFinding(finding)) === undefined
   const written = findings.sorted().some(isOpen) ? undefined : await snapshots.keep()
+  const isSound = findings.sorted().every(({ position }) => position === null || position > (snapshotAt ?? 0))
   const { position, events } = findings.cutoff ?? { position: last.position, events: scan.count }
   return {
     position,
@@ -156,6 +165,7 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
     ...(seal !== null && { seal: seal.last.position }),
     ...(notices.length > 0 && { notices }),
     ...(written !== undefined && { snapshot: written }),
+    ...(draws !== undefined && isSound && { draws }),
   }
 }
 

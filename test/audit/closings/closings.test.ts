@@ -82,6 +82,15 @@ test('a whole month is closed, from its first step to the next month', async (t)
     /All are as published/,
     `Signed position ${head}.`,
   ])
+  await t.test('a step says the same alone and after those that found out what it needs', async (t) => {
+    const outcomes = (states: readonly StepState[]) =>
+      states.map((one) => (one.state === 'waiting' ? null : { step: one.step, result: one.result, files: one.files }))
+    const others = ['house-accounts', 'exceptions', 'draws'] as const
+    const after = await runSteps(t, opened, ['verify', 'trial-balance', ...others])
+    const alone: StepState[] = []
+    for (const step of others) alone.push(...(await runSteps(t, opened, [step])))
+    t.same(outcomes(after.slice(2)), outcomes(alone))
+  })
   const verifyExport = (file: string) =>
     runAudit({ DATABASE_URL: database.serviceUrl, CHECKPOINT_KEY: KEY }, 'verify-export', join(folder, file))
   const clean = await verifyExport('manifest.json')
