@@ -15,8 +15,9 @@ import {
 import { queryBuilder } from '../db/queries/query-builder.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { type IndexLag, readIndexLag } from '../ledger/indexes/index-reads.ts'
-import type { IndexerThreadData, IndexerThreadMessage } from '../ledger/indexes/indexer-thread.ts'
+
 import type { Database } from './database.ts'
+import type { IndexerThreadData, IndexerThreadMessage } from './indexer-thread.ts'
 
 const HEARTBEAT_INTERVAL_MS = 5_000
 /** Heartbeats between two looks for silent instances. */
@@ -104,7 +105,7 @@ export function startIndexes(
     'indexes of the ledger are written again',
   )
   const data: IndexerThreadData = { url }
-  const thread = new Worker(new URL('../ledger/indexes/indexer-thread.ts', import.meta.url), { workerData: data })
+  const thread = new Worker(new URL('./indexer-thread.ts', import.meta.url), { workerData: data })
   thread.on('message', ({ failure }: IndexerThreadMessage) => {
     if (failure === null) failureLog.succeeded(thread)
     else failureLog.failed(failure, thread)

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { LedgerIndexer } from './indexer.ts'
+import { LedgerIndexer } from '../ledger/indexes/indexer.ts'
 
 // The thread that writes the index, until it is terminated.
 
