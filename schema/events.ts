@@ -372,7 +372,12 @@ export const eventTypes = {
   /** A snapshot was made of the derived tables as of `position`; those that had no rows are left out. */
   'ledger-sealed': {
     version: 1,
-    data: Type.Object({ position: Id, tables: Type.Array(SealedTable), checkpoint: ClosingCheckpoint }),
+    data: Type.Object({
+      position: Id,
+      tables: Type.Array(SealedTable),
+      checkpoint: ClosingCheckpoint,
+      signature: Type.String({ description: 'Ed25519 of position, hash and tables, by the key of the checkpoint' }),
+    }),
   },
   'release-removed': { version: 1, data: Type.Object({ client_type: ClientType }) },
   ...agencyEvents,

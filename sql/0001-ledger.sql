@@ -291,4 +291,4 @@ create table key_fingerprints (
   fingerprint text not null
 );
 comment on table key_fingerprints is
-  'Fingerprints of the keys that secrets of the ledger derive from: no instance may start with other keys.';
+  'Fingerprints of the keys that secrets of the ledger derive from, with which alone an instance starts; and the public key of seals.';

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { Value } from '@sinclair/typebox/value'
 import { type Kysely, sql } from 'kysely'
+import type { ClientBase } from 'pg'
 import { Checkpoint, type MadeCheckpoint } from '../../schema/finance.ts'
 import { readLedgerSchema } from '../config/environment.ts'
 import { readSecret } from '../config/files.ts'
@@ -10,6 +11,7 @@ import type { Tables } from '../db/tables.ts'
 import { hmac } from '../ledger/rules/hash.ts'
 import { isoMicros } from '../ledger/rules/time.ts'
 import { dataDirOf } from './database.ts'
+import type { Query } from './seals/read-seals.ts'
 
 /** A checkpoint's content: where the ledger ended at a time, and the hash, which covers all events up to there. */
 export type CheckpointHead = Pick<Checkpoint, 'position' | 'hash' | 'at'>
@@ -76,6 +78,23 @@ export function readCheckpoint(text: string, publicKey: string | null): Checkpoi
     throw new Error("The checkpoint's signature is wrong: its text was changed.")
   }
   return checkpoint
+}
+
+/** The name under which the first start of the service keeps its public key; the service's role cannot change it. */
+const PUBLIC_KEY_NAME = 'checkpoint public key'
+
+/** Keeps the public key of a ledger, for `keptPublicKey`, if none is kept. */
+export async function keepPublicKey(client: ClientBase, { publicKey }: CheckpointSigner): Promise<void> {
+  await client.query('insert into key_fingerprints (name, fingerprint) values ($1, $2) on conflict do nothing', [
+    PUBLIC_KEY_NAME,
+    publicKey,
+  ])
+}
+
+/** The public key with which the service checks what it signed; undefined where none has started yet. */
+export async function keptPublicKey(query: Query): Promise<string | undefined> {
+  const [kept] = await query('select fingerprint from key_fingerprints where name = $1', [PUBLIC_KEY_NAME])
+  return kept?.['fingerprint'] ?? undefined
 }
 
 /** Whether a text has this signature by a public key; false for what is no key. */

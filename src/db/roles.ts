@@ -7,6 +7,7 @@ import { lockName, schemaOf } from './ledger-url.ts'
 const tableGrants: Readonly<Record<string, string>> = {
   ledger_events: 'select, insert',
   event_types: 'select, insert',
+  key_fingerprints: 'select, insert',
   ledger_head: 'select, insert, update',
   migration_checksums: 'select',
   kysely_migration: 'select',

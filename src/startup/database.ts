@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Client, Pool } from 'pg'
+import { checkpointSigner, keepPublicKey } from '../audit/checkpoint.ts'
 import type { Config } from '../config/config.ts'
 import { errorCode } from '../config/error-code.ts'
 import { type Keys, loadKeys } from '../config/keys.ts'
@@ -76,7 +77,10 @@ export async function openDatabase(
     await assertSafe(client, config, log)
     await warnOfLocale(client, log)
     keys = loadKeys(config, await usedKeys(client))
-    if (!isStandby) await storeFingerprints(client, keys, ownerUrl ?? url)
+    if (!isStandby) {
+      await storeFingerprints(client, keys, ownerUrl ?? url)
+      await keepPublicKey(client, checkpointSigner(keys.checkpoint))
+    }
     await checkFingerprints(client, keys)
   } finally {
     await client.end()

@@ -1,4 +1,5 @@
 import { checkpointSigner } from '../../src/audit/checkpoint.ts'
+import { sealText } from '../../src/audit/seals/open-seal.ts'
 import { verify } from '../../src/audit/verify/verify.ts'
 import { recordSeal } from '../../src/features/closings/seal.ts'
 import { createTestExecutor, testPiiKey } from '../harness/ledger/test-executor.ts'
@@ -14,9 +15,11 @@ export async function sealAt({ serviceUrl }: TestDatabase, sealsFolder: string, 
   const { snapshot } = await verify(serviceUrl, { ...target, ...ignored })
   if (snapshot === undefined) throw new Error('no snapshot was made')
   const { position, hash, tables } = snapshot
-  const checkpoint = checkpointSigner(keys.CHECKPOINT_KEY).sign({ position, hash, at: '2026-11-30T00:00:00.000000Z' })
+  const signer = checkpointSigner(keys.CHECKPOINT_KEY)
+  const checkpoint = signer.sign({ position, hash, at: '2026-11-30T00:00:00.000000Z' })
+  const signature = signer.signText(sealText(snapshot))
   await withOwnExecutors(async (t) => {
-    await createTestExecutor(t, serviceUrl).runOk(recordSeal, { position, tables: [...tables], checkpoint })
+    await createTestExecutor(t, serviceUrl).runOk(recordSeal, { position, tables: [...tables], checkpoint, signature })
   })
 }
 

@@ -5,6 +5,7 @@ import { isoMicros } from '../../ledger/rules/time.ts'
 import type { LedgerEntry } from '../../ledger/storage/event-hash.ts'
 import { csvText, formatAmount, formatDecimal } from '../format.ts'
 import { readEntries } from '../reports/write-export.ts'
+import { sealText } from '../seals/open-seal.ts'
 import { checkDrawsUpTo } from '../verify/draws/check-draws.ts'
 import { drawObservations } from '../verify/draws/draw-counts.ts'
 import { MAX_FINDINGS, subjectOf } from '../verify/finding.ts'
@@ -135,7 +136,7 @@ function movesOf({ movements }: LedgerEntry, { user_id, withdrawal_id }: Fields)
  * verification as staff start it: one at a time, listed among the others.
  */
 export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
-  const { url, db, books, folder, madeBy: startedBy, sealsFolder } = options
+  const { url, db, books, folder, madeBy: startedBy, sealsFolder, signer } = options
   const checkpoint = books.previous?.checkpoint ?? null
   const parts = { ...options, chooseReportDatabase: async () => ({ db, url }) }
   // The first closing begins at position 1.
@@ -145,7 +146,10 @@ export async function verifyStep(options: StepOptions): Promise<StepOutcome> {
   if (running === null) throw new ClosingRefused(VERIFICATION_RUNNING)
   const { draws, ...verification } = await running.ended
   const { findings, position } = verification
-  const file = await writeHashed(folder, VERIFICATION_FILE, `${JSON.stringify({ ...verification, checkpoint })}\n`)
+  const { snapshot } = verification
+  const signed = snapshot && { signature: signer.signText(sealText(snapshot)) }
+  const text = JSON.stringify({ ...verification, ...signed, checkpoint })
+  const file = await writeHashed(folder, VERIFICATION_FILE, `${text}\n`)
   const found = await StepFindings.of('verify', db)
   for (const one of findings) found.add(one.check, subjectOf(one), one.message)
   if (found.open >= MAX_FINDINGS) found.endEarly()

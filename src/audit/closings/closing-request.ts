@@ -6,6 +6,7 @@ import { SealedTable } from '../../../schema/events.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { RecordClosing } from '../../features/closings/record-closing.ts'
 import { type CheckpointSigner, findCheckpointOf } from '../checkpoint.ts'
+import { sealText } from '../seals/open-seal.ts'
 import { findClosingFile, hashFile, type MadeFile, readFolderId } from './files.ts'
 import type { MonthBooks } from './month-books.ts'
 import { VERIFICATION_FILE } from './step.ts'
@@ -67,21 +68,27 @@ export async function readClosingRequest(
     files: unchanged ? hashes : made.map(({ file: { name, sha256 } }) => ({ name, sha256 })),
     // None for another ledger with the same positions: its hash is another one.
     checkpoint: isSigned && hash !== null ? await findCheckpointOf(db, signer, { position: last, hash }) : null,
-    sealed: unchanged ? readSealedTables(folder, books) : null,
+    sealed: unchanged ? readSealed(folder, books, signer) : null,
   }
 }
 
 const Verified = Type.Object({
   snapshot: Type.Object({ position: Type.Integer(), hash: Type.String(), tables: Type.Array(SealedTable) }),
+  signature: Type.String(),
 })
 
-/** What the step `verify` wrote of its snapshot; null where its file is elsewhere, or names none of the month's end. */
-function readSealedTables(folder: string, { last, hash }: MonthBooks): readonly SealedTable[] | null {
+/**
+ * What the step `verify` wrote of its snapshot; null where its file is elsewhere, or names none of the month's end, or
+ * another one than was signed.
+ */
+function readSealed(folder: string, { last, hash }: MonthBooks, signer: CheckpointSigner): RecordClosing['sealed'] {
   const file = findClosingFile(folder, VERIFICATION_FILE)
   const verified: unknown = file === null ? null : JSON.parse(readFileSync(file.path, 'utf8'))
   if (!Value.Check(Verified, verified)) return null
-  const { snapshot } = verified
-  return snapshot.position === last && snapshot.hash === hash ? snapshot.tables : null
+  const { snapshot, signature } = verified
+  if (snapshot.position !== last || snapshot.hash !== hash || signer.signText(sealText(snapshot)) !== signature)
+    return null
+  return { tables: snapshot.tables, signature }
 }
 
 /** Empty for a file that is missing. */

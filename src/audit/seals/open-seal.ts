@@ -2,11 +2,12 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '../../config/error-code.ts'
+import { isSignatureOf, keptPublicKey } from '../checkpoint.ts'
 import { hashFile } from '../closings/files.ts'
 import type { Finding } from '../verify/finding.ts'
 import type { LastEvent } from '../verify/integrity-checks.ts'
 import { entryAt, type Query, type Sealed } from './read-seals.ts'
-import { decompress, snapshotFile, snapshotFolder } from './snapshot-files.ts'
+import { decompress, snapshotFile, snapshotFolder, type WrittenSnapshot } from './snapshot-files.ts'
 
 /** A seal with its snapshot, decompressed. */
 export interface OpenedSeal {
@@ -37,24 +38,46 @@ export async function openFirstSeal(
 ): Promise<UnusableSeals & { readonly seal: OpenedSeal | null }> {
   const unusable: UnusableSeals = { notices: [], findings: [] }
   for (const sealed of seals) {
-    const wanted = { ...sealed, tables: sealed.tables.filter(({ name }) => only === undefined || name === only) }
-    const last = await checkSnapshot(query, sealsFolder, wanted, unusable)
-    if (last !== undefined) return { seal: await decompressSeal(sealsFolder, wanted, last, closing), ...unusable }
+    const last = await checkSnapshot(query, sealsFolder, sealed, only, unusable)
+    if (last === undefined) continue
+    const tables = tablesOf(sealed, only)
+    return { seal: await decompressSeal(sealsFolder, { ...sealed, tables }, last, closing), ...unusable }
   }
   return { seal: null, ...unusable }
+}
+
+const tablesOf = ({ tables }: Sealed, only: string | undefined): Sealed['tables'] =>
+  tables.filter(({ name }) => only === undefined || name === only)
+
+/** The text of a seal that is signed, so that nobody else can seal other rows than those that follow from the ledger. */
+export const sealText = ({ position, hash, tables }: WrittenSnapshot): string =>
+  `ledger seal\nposition ${position}\nhash ${hash}\n${tables.map(({ name, rows, digest, sha256 }) => `${name} ${rows} ${digest} ${sha256}\n`).join('')}`
+
+/** Whether the service signed it; where none has started yet, whether anybody did. */
+async function isSigned(query: Query, { position, tables, checkpoint, signature }: Sealed): Promise<boolean> {
+  const { hash, public_key } = checkpoint
+  const publicKey = (await keptPublicKey(query)) ?? public_key
+  return isSignatureOf(sealText({ position, hash, tables }), signature, publicKey)
 }
 
 /** The event that was sealed; undefined, with the reason in `unusable`, where the snapshot is missing or was changed. */
 export async function checkSnapshot(
   query: Query,
   sealsFolder: string,
-  { position, tables, checkpoint: { hash }, seal_id }: Sealed,
+  sealed: Sealed,
+  only: string | undefined,
   { notices, findings }: UnusableSeals,
 ): Promise<LastEvent | undefined> {
+  const {
+    position,
+    checkpoint: { hash },
+    seal_id,
+  } = sealed
   const last = await entryAt(query, position)
   const folder = snapshotFolder(sealsFolder, { position, hash })
   let fault = last?.hash === hash ? undefined : `position ${position} was sealed with another hash, ${hash}`
-  for (const { name, sha256 } of tables) {
+  if (!(await isSigned(query, sealed))) fault = `the seal at ${position} was not signed by the service`
+  for (const { name, sha256 } of tablesOf(sealed, only)) {
     if (fault !== undefined) break
     const file = snapshotFile(folder, name)
     try {

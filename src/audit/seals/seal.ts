@@ -4,6 +4,7 @@ import type { CheckpointSigner } from '../checkpoint.ts'
 import type { ScanOptions } from '../verify/ledger-scan.ts'
 import { verifyThere } from '../verify/verifications.ts'
 import type { Verification } from '../verify/verify.ts'
+import { sealText } from './open-seal.ts'
 
 interface SealOptions extends ScanOptions {
   readonly sealsFolder: string
@@ -28,5 +29,6 @@ export async function makeSeal(url: string, { signer, ...options }: SealOptions)
   if (snapshot === undefined) return { verification, sealed: null }
   const { position, hash, tables } = snapshot
   const checkpoint = signer.sign({ position, hash, at: isoMicros(Date.now() * 1000) })
-  return { verification, sealed: { position, tables: [...tables], checkpoint } }
+  const signature = signer.signText(sealText(snapshot))
+  return { verification, sealed: { position, tables: [...tables], checkpoint, signature } }
 }

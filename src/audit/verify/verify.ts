@@ -231,7 +231,8 @@ async function beginning(
   }
   const unusable: UnusableSeals = { notices: [], findings: [] }
   for (const sealed of seals)
-    if ((await checkSnapshot(snapshot.query, sealsFolder, sealed, unusable)) !== undefined) intact.add(sealed)
+    if ((await checkSnapshot(snapshot.query, sealsFolder, sealed, undefined, unusable)) !== undefined)
+      intact.add(sealed)
   return { seal: null, ...unusable, intact }
 }
 

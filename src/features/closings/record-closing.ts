@@ -1,4 +1,4 @@
-import type { ClosingCheckpoint, ClosingFile, SealedTable } from '../../../schema/events.ts'
+import type { ClosingCheckpoint, ClosingFile, EventData } from '../../../schema/events.ts'
 import type { LedgerEvent } from '../../ledger/rules/event.ts'
 import { keyOf } from '../../ledger/rules/projection.ts'
 import { refuse, type Verb } from '../../ledger/rules/verb.ts'
@@ -35,8 +35,8 @@ export interface RecordClosing {
   readonly unchanged: boolean
   readonly files: readonly ClosingFile[]
   readonly checkpoint: ClosingCheckpoint | null
-  /** The tables of the snapshot that was made at that position; null without one. */
-  readonly sealed: readonly SealedTable[] | null
+  /** Of the snapshot that was made at that position; null without one. */
+  readonly sealed: Pick<EventData<'ledger-sealed'>, 'tables' | 'signature'> | null
 }
 
 const refusals = [
@@ -81,7 +81,14 @@ export const recordClosing: Verb<RecordClosing, Closing, typeof refusals> = {
     const data = { month, position, files: [...files], checkpoint, acknowledged }
     const closed: LedgerEvent = { type: 'month-closed', data, movements: [] }
     if (sealed === null || state.get(seals, String(position)) !== undefined) return [closed]
-    return [closed, { type: 'ledger-sealed', data: { position, tables: [...sealed], checkpoint }, movements: [] }]
+    return [
+      closed,
+      {
+        type: 'ledger-sealed',
+        data: { position, tables: sealed.tables, checkpoint, signature: sealed.signature },
+        movements: [],
+      },
+    ]
   },
 
   result(state, { month }) {

@@ -21,7 +21,7 @@ const RecordClosing = inputSchema(
     unchanged: Type.Boolean(),
     files: Type.Array(ClosingFile),
     checkpoint: Type.Union([ClosingCheckpoint, Type.Null()]),
-    sealed: Type.Union([Type.Array(SealedTable), Type.Null()]),
+    sealed: Type.Union([Type.Object({ tables: Type.Array(SealedTable), signature: Type.String() }), Type.Null()]),
   }),
 )
 

@@ -16,6 +16,7 @@ import { checkpointSigner } from '../../../src/audit/checkpoint.ts'
 import { closingsFolder, hashFile, monthFolder } from '../../../src/audit/closings/files.ts'
 import { Jobs } from '../../../src/audit/jobs/jobs.ts'
 import { foldBalancesAndAccounts } from '../../../src/audit/seals/fold-balances.ts'
+import { sealText } from '../../../src/audit/seals/open-seal.ts'
 import { makeSeal } from '../../../src/audit/seals/seal.ts'
 import { writeSnapshot } from '../../../src/audit/seals/snapshot-files.ts'
 import { replayedTables } from '../../../src/audit/verify/draws/draw-checks.ts'
@@ -59,6 +60,38 @@ async function sealAndContinue(database: TestDatabase, sealsFolder: string): Pro
     await runOk(sendGift({ chains: testChains, ownerPercent: 5 }), { ...gift, from_bag: false, encrypted: false })
   })
 }
+
+test('a seal that the service did not sign is a finding, and no replay begins at it', async (t) => {
+  for (const forge of ['by another key', 'of other rows'] as const) {
+    const folder = temporaryFolder(t)
+    const database = await seededLedger()
+    await queryRows(
+      database,
+      `insert into key_fingerprints values ('checkpoint public key', '${signer.publicKey}') on conflict do nothing`,
+    )
+    const forger = forge === 'by another key' ? checkpointSigner('f'.repeat(64)) : signer
+    const { sealed } = await makeSeal(database.serviceUrl, {
+      sealsFolder: folder,
+      signer: forger,
+      piiKey: testPiiKey,
+      progress: () => {},
+      signal: never,
+    })
+    if (sealed === null) throw new Error('it was not sealed')
+    const tables = sealed.tables.map((table, i) => ({ ...table, rows: table.rows + (i === 0 ? 1 : 0) }))
+    const data = forge === 'of other rows' ? { ...sealed, tables } : sealed
+    await withOwnExecutors(async (executors) => {
+      await createTestExecutor(executors, database.serviceUrl).runOk(recordSeal, data)
+    })
+    const verification = await verifyDatabase(database, null, null, folder)
+    t.equal(verification.seal, undefined, forge)
+    t.match(
+      verification.findings,
+      [{ check: 'seal', message: /^the seal at \d+ was not signed by the service$/ }],
+      forge,
+    )
+  }
+})
 
 const kept = [
   'ledger_events',
@@ -225,6 +258,18 @@ test('nothing is left of a snapshot whose thread was ended', async (t) => {
   t.same(readdirSync(folder), [])
 })
 
+/** Signs what the event of a seal says now, as only who has the key can do. */
+async function signAgain(database: TestDatabase, seal_id: number): Promise<void> {
+  const [row] = await queryRows(database, `select data from ledger where position = ${seal_id}`)
+  const { position, tables, checkpoint } = JSON.parse(String(row?.['data']))
+  const signature = signer.signText(sealText({ position, hash: checkpoint.hash, tables }))
+  await tamper(
+    database,
+    changed(seal_id, `data = regexp_replace(data, '"signature":"[^"]*"}$', '"signature":"${signature}"}')`),
+  )
+  await rechain(database)
+}
+
 test('from position 1, every seal is compared with the ledger', async (t) => {
   const folder = temporaryFolder(t)
   const database = await seededLedger()
@@ -239,7 +284,7 @@ test('from position 1, every seal is compared with the ledger', async (t) => {
   t.match(notices, [/^the snapshot of the seal at 22 has no file /])
   t.ok(findings.some(({ check, message }) => check === 'seal' && message.includes('was changed')))
   await tamper(database, changed(23, `data = regexp_replace(data, '("name":"rooms","rows":1,"digest":")..', '\\1ff')`))
-  await rechain(database)
+  await signAgain(database, 23)
   t.match((await full()).findings[0], { check: 'seal', position: 23, message: /^1 rows of rooms were sealed at 22, / })
 })
 
@@ -270,7 +315,7 @@ test('from position 1, rows in a snapshot are found that are not those of its se
       database,
       changed(23, `data = regexp_replace(data, '("name":"rooms"[^}]*"sha256":")[0-9a-f]+', '\\1${sha256}')`),
     )
-    await rechain(database)
+    await signAgain(database, 23)
     const { findings } = await verifyFully(database, folder)
     t.match(findings, [{ check: 'seal', position: 23, message: /rooms\.sqlite\.zst/ }], what)
     t.equal(findings.length, 1, what)
