@@ -263,7 +263,7 @@ create table ledger_cursors (
   name     text primary key,
   position bigint not null
 );
-comment on table ledger_cursors is 'The last event that each subscriber of the ledger has dealt with.';
+comment on table ledger_cursors is 'The last event that the index of the ledger and each subscriber have dealt with.';
 
 create table balances (
   -- In the order of its bytes, as lists are.
@@ -291,4 +291,4 @@ create table key_fingerprints (
   fingerprint text not null
 );
 comment on table key_fingerprints is
-  'Fingerprints of the keys that secrets of the ledger derive from, with which alone an instance starts; and the public key of seals.';
+  'Fingerprints of the keys that secrets of the ledger derive from, with which alone an instance starts, and the public key by which seals are checked.';

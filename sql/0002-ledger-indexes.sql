@@ -1,5 +1,5 @@
--- The index of the ledger: what events are found by. A subscriber writes it after the commit; on ledger_events itself it
--- would cost every command.
+-- The index of the ledger: what events are found by. It is written after the commit; on ledger_events itself it would
+-- cost every command.
 
 create table ledger_index_segments (
   -- A segment has the events of 256 positions times 32 to the power of its level; those that are live cover the ledger up

@@ -37,7 +37,7 @@ export function nextPieceEvents(planned: number, events: number, ms: number, { m
 
 /**
  * How work in the background leaves the database to commands: in pieces that take about 20 ms, with rests while the
- * ledger grows. Used by the indexer, `verify` and `rebuild`.
+ * ledger grows. Used by `verify` and `rebuild`.
  */
 export class Pace {
   readonly #limits: PieceLimits

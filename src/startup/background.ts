@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -15,9 +16,8 @@ import {
 import { queryBuilder } from '../db/queries/query-builder.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { type IndexLag, readIndexLag } from '../ledger/indexes/index-reads.ts'
-
 import type { Database } from './database.ts'
-import type { IndexerThreadData, IndexerThreadMessage } from './indexer-thread.ts'
+import type { IndexerThreadMessage } from './indexer-thread.ts'
 
 const HEARTBEAT_INTERVAL_MS = 5_000
 /** Heartbeats between two looks for silent instances. */
@@ -89,9 +89,11 @@ export function startHeartbeat(
 /** Interval at which the lag, and the ledger's clock, are read for the metrics. */
 const METRICS_INTERVAL_MS = 5_000
 
+const RESTART_MS = 1_000
+
 /**
- * Writes the indexes of the ledger in a thread, as that takes a fifth of what gifts take this one, and measures their lag,
- * until `cleanUp`.
+ * Writes the index of the ledger and measures its lag, until `cleanUp`. In a thread, as it would take the one that serves
+ * requests 40 µs a gift at full load, and hold it for 3 ms a block (scripts/bench/README.md).
  */
 export function startIndexes(
   { url, subscriberPool }: Pick<Database, 'url' | 'subscriberPool'>,
@@ -104,14 +106,29 @@ export function startIndexes(
     'indexes of the ledger not written; retrying. Histories and statements get slower',
     'indexes of the ledger are written again',
   )
-  const data: IndexerThreadData = { url }
-  const thread = new Worker(new URL('./indexer-thread.ts', import.meta.url), { workerData: data })
-  thread.on('message', ({ failure }: IndexerThreadMessage) => {
-    if (failure === null) failureLog.succeeded(thread)
-    else failureLog.failed(failure, thread)
+  const stop = new AbortController()
+  const run = async (): Promise<void> => {
+    const thread = new Worker(new URL('./indexer-thread.ts', import.meta.url), { workerData: url })
+    thread.on('message', (message: IndexerThreadMessage) => {
+      if (message === null) failureLog.succeeded(run)
+      else failureLog.failed(Object.assign(Object(message.error), { code: message.code }), run)
+    })
+    // A statement that is cut off happens wholly or not at all.
+    stop.signal.addEventListener('abort', () => void thread.terminate(), { once: true })
+    try {
+      await once(thread, 'exit')
+      if (!stop.signal.aborted) failureLog.failed(new Error('the thread of the index has ended'), run)
+    } catch (error) {
+      failureLog.failed(error, run)
+    }
+  }
+  const running = (async () => {
+    for (; !stop.signal.aborted; await sleep(RESTART_MS, undefined, stop).catch(() => {})) await run()
+  })()
+  cleanUp.defer(() => {
+    stop.abort()
+    return running
   })
-  // A statement that is cut off happens wholly or not at all.
-  cleanUp.defer(async () => void (await thread.terminate()))
 
   const db = queryBuilder(subscriberPool)
   let lag: IndexLag = { events: 0, seconds: 0 }

@@ -77,11 +77,10 @@ export async function openDatabase(
     await assertSafe(client, config, log)
     await warnOfLocale(client, log)
     keys = loadKeys(config, await usedKeys(client))
-    if (!isStandby) {
-      await storeFingerprints(client, keys, ownerUrl ?? url)
-      await keepPublicKey(client, checkpointSigner(keys.checkpoint))
-    }
+    if (!isStandby) await storeFingerprints(client, keys, ownerUrl ?? url)
     await checkFingerprints(client, keys)
+    // With keys that were checked: nobody can replace it.
+    if (!isStandby) await keepPublicKey(client, checkpointSigner(keys.checkpoint))
   } finally {
     await client.end()
   }

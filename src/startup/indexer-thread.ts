@@ -1,26 +1,28 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { errorCode } from '../config/error-code.ts'
 import { LedgerIndexer } from '../ledger/indexes/indexer.ts'
 
-// The thread that writes the index, until it is terminated.
+// The thread that writes the index of the ledger, whose address it is given, until it is terminated.
 
-export interface IndexerThreadData {
-  /** The ledger's connection string. */
-  readonly url: string
-}
+/** Why the index cannot be written; null when it can. Codes are lost by errors that go from thread to thread. */
+export type IndexerThreadMessage = { readonly error: unknown; readonly code: string | undefined } | null
 
-/** Why the index cannot be written; null once it is again. */
-export type IndexerThreadMessage = { readonly failure: unknown }
-
-const { url }: IndexerThreadData = workerData
-let isFailing = false
-const report = (failure: unknown): void => {
-  isFailing = failure !== null
-  const message: IndexerThreadMessage = { failure }
+const report = (message: IndexerThreadMessage): void =>
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
   parentPort?.postMessage(message)
-}
+
+let isFailing = true
 const indexer = new LedgerIndexer({
-  url,
-  failureLog: { failed: report, succeeded: () => isFailing && report(null) },
+  url: workerData,
+  failureLog: {
+    failed(error) {
+      isFailing = true
+      report({ error, code: errorCode(error) })
+    },
+    succeeded() {
+      if (isFailing) report(null)
+      isFailing = false
+    },
+  },
 })
 indexer.start()

@@ -142,7 +142,7 @@ test('two instances under load lose nothing while tables are rebuilt and swapped
   over.abort()
   await Promise.all([...load, reading])
   await untilIndexed(database)
-  t.same(indexer.failures, [], 'a subscriber goes on after the swap')
+  t.same(indexer.failures, [], 'the new index is written from where it ends')
   const drawn = await queryRows(database, `select from ledger where type = 'gift-drawn' and position > 24`)
   t.equal(drawn.length, sent)
   t.ok(position > 24 && position < 24 + sent)

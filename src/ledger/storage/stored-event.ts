@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import type { Pool } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { type EventData, type EventType, eventTypes } from '../../../schema/events.ts'
 import { missingColumn, type PositionedEvent, UnreadableEvent } from '../rules/event.ts'
 import type { LedgerEntry, StoredEvent } from './event-hash.ts'
@@ -82,18 +82,14 @@ export function parseEvent(
   { position, type, version, movements, at }: EventFields,
   parse: () => unknown,
 ): PositionedEvent {
-  assertKnown(position, type, version)
+  if (!isKnown(type, version)) {
+    throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
+  }
   const data = parse()
   if (!isDataOf(type, data)) throw new UnreadableEvent(`event ${position} does not match the schema of ${type}`)
   const event = { type, data, movements, position, at }
   // TypeScript does not tie `type` to `data` across the union; `isDataOf` has just checked it.
   return event as unknown as PositionedEvent
-}
-
-/** Throws `UnreadableEvent`. */
-export function assertKnown(position: number, type: string, version: number): asserts type is EventType {
-  if (!isKnown(type, version))
-    throw new UnreadableEvent(`event ${position} is ${type} version ${version}, which this version does not know`)
 }
 
 /** Whether this version of the program reads events of a type and version. */
@@ -111,8 +107,12 @@ function isDataOf<T extends EventType>(type: T, data: unknown): data is EventDat
 }
 
 /** At most `limit` events after a position, in order. */
-export async function eventsAfter(pool: Pool, after: number, limit: number): Promise<readonly StoredEvent[]> {
-  const { rows } = await pool.query<TextRow>({
+export async function eventsAfter(
+  db: Pick<ClientBase, 'query'>,
+  after: number,
+  limit: number,
+): Promise<readonly StoredEvent[]> {
+  const { rows } = await db.query<TextRow>({
     name: 'events after',
     text: `select ${eventColumns} from ledger_events e where e.position > $1 order by e.position limit $2`,
     values: [after, limit],

@@ -16,11 +16,11 @@ import { Random } from '../../harness/random.ts'
 import type { Scope } from '../../harness/scope.ts'
 import { until } from '../../harness/until.ts'
 
-/** Starts a subscriber; its failures are kept. */
-export function startIndexer(t: Scope, { serviceUrl }: TestDatabase) {
+/** Writes the index; its failures are kept. */
+export function startIndexer(t: Scope, { serviceUrl }: TestDatabase, pollMs = 5) {
   const failures: unknown[] = []
   const failureLog = { failed: (error: unknown) => void failures.push(error), succeeded: () => {} }
-  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, pollMs: 5 })
+  const indexer = new LedgerIndexer({ url: serviceUrl, failureLog, pollMs })
   t.teardown(() => indexer.stop())
   indexer.start()
   return { indexer, failures }

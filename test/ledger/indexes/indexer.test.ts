@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { test } from 'tap'
 import { connect } from '../../../src/db/connect.ts'
+import { channelName } from '../../../src/db/ledger-url.ts'
 import { credit } from '../../../src/features/wallet/balance-move.ts'
 import { PageReader, PageWriter } from '../../../src/ledger/indexes/index-pages.ts'
 import { eventsWith, readLast, readSums } from '../../../src/ledger/indexes/index-reads.ts'
@@ -22,6 +23,7 @@ import { openClient } from '../../harness/postgres/connections.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
 import {
+  addIdleEvents,
   grownLedger,
   indexUpTo,
   movementsOf,
@@ -100,7 +102,7 @@ test('the index follows from the events, from wherever it was', async (t) => {
   t.same(failures, [])
 })
 
-test('two subscribers that are killed again and again while commands run write every block once', async (t) => {
+test('two instances whose sessions are killed again and again while commands run write every block once', async (t) => {
   const database = await seededLedger()
   const ledger = createTestExecutor(t, database.serviceUrl)
   startIndexer(t, database)
@@ -120,6 +122,20 @@ test('two subscribers that are killed again and again while commands run write e
   t.ok(kills > 0)
   await untilIndexed(database)
   t.same(await contentOf(database), expectedContent(await readLedger(database)))
+})
+
+test('what is notified is indexed at once, whatever the interval of polls', async (t) => {
+  const database = await grownLedger()
+  startIndexer(t, database, 3_600_000)
+  await untilIndexed(database)
+  const { head } = await positionsOf(database)
+  await addIdleEvents(database, 2 * BLOCK_EVENTS)
+  await queryRows(
+    database,
+    `select pg_notify('${channelName(database.serviceUrl, 'ledger')}', '${head + 2 * BLOCK_EVENTS}')`,
+  )
+  await untilIndexed(database)
+  t.ok((await positionsOf(database)).indexed > head)
 })
 
 test('an index that another has replaced is read again, and nothing is written twice', async (t) => {

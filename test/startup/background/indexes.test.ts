@@ -31,3 +31,15 @@ test('the thread of the index says when it cannot write and when it can again, a
   await until(async () => (await queryRows(database, sessions)).length === 0)
   t.pass('its session is over')
 })
+
+test('a connection that the index cannot have is logged by its code', async (t) => {
+  const lines: object[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
+  const subscriberPool = openPool('postgres://127.0.0.1:1/none', { max: 1, application_name: 'none' }, log)
+  const stack = new AsyncDisposableStack()
+  t.teardown(() => subscriberPool.end())
+  t.teardown(() => stack.disposeAsync())
+  startIndexes({ url: 'postgres://127.0.0.1:1/none', subscriberPool }, new Metrics(), log, stack)
+  await until(() => lines.length > 0)
+  t.match(lines, [{ msg: /^indexes of the ledger not written/, err: { code: 'ECONNREFUSED' } }])
+})
