@@ -103,7 +103,8 @@ export function startIndexes(
 ): void {
   const failureLog = new FailureLog(
     log,
-    'indexes of the ledger not written; retrying. Histories and statements get slower',
+    'indexes of the ledger not written; retrying. Histories and statements get slower. If that lasts, ' +
+      'npm run audit -- rebuild --full writes them again',
     'indexes of the ledger are written again',
   )
   const stop = new AbortController()

@@ -46,7 +46,7 @@ export async function checkEventTypes(db: Kysely<Tables>): Promise<void> {
   throw new Error(
     'The ledger has events that this version does not know: ' +
       `${unknown.map(({ type, version }) => `${type} version ${version}`).join(', ')}. ` +
-      'Start the version that wrote them, or a later one.',
+      'Start the version that wrote them, or a later one; npm run audit -- verify --full tells whether there are such events.',
   )
 }
 

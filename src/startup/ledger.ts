@@ -64,6 +64,7 @@ export async function startLedger(
     url,
     pool: subscriberPool,
     failureLog: subscriberFailures,
+    log,
     waitForInFlight: () => router.waitForInFlight(),
   })
   cleanUp.defer(() => tail.stop())

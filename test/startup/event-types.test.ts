@@ -18,7 +18,7 @@ test('a start is refused where the ledger has events that this version does not 
   )
   const message =
     'The ledger has events that this version does not know: bag-items-added version 2, moon-given version 1. ' +
-    'Start the version that wrote them, or a later one.'
+    'Start the version that wrote them, or a later one; npm run audit -- verify --full tells whether there are such events.'
   await t.rejects(checkEventTypes(db), { message })
 
   const service = await startService(t, { DATABASE_URL: database.serviceUrl })

@@ -91,7 +91,7 @@ export async function rebuild(ownerUrl: string, options: RebuildOptions): Promis
     const swapped = await shadowTables.swap(async () => {
       await catchUp()
       await shadowTables.update(rows, scan.last.position, 1)
-      await shadowTables.writeEventTypes(scan.types)
+      await shadowTables.writeEventTypes(scan)
     })
     scan.isThrottled = true
     const swapMs = performance.now() - began

@@ -3,13 +3,14 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { from } from 'pg-copy-streams'
-import type { EventType } from '../../../schema/events.ts'
 import { connect } from '../../db/connect.ts'
 import { lockName, schemaOf } from '../../db/ledger-url.ts'
 import { insertEventTypes } from '../../ledger/executor/statements.ts'
+import { INDEX_CURSOR } from '../../ledger/indexes/index-writer.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import type { RowTable } from '../../ledger/storage/row-table.ts'
 import { isKnown } from '../../ledger/storage/stored-event.ts'
+import type { LedgerScan } from '../verify/ledger-scan.ts'
 import { indexTables, ShadowIndexes } from './shadow-indexes.ts'
 
 /** Rows of one write of COPY, and of one statement. */
@@ -207,6 +208,11 @@ export class ShadowTables {
         await this.#client.query(`drop table ${live}.${name}; alter table ${shadow}.${name} set schema ${live}`)
       }
       await this.#indexes?.swapCursor(live, shadow)
+      // From a cursor beyond the end, a subscriber would leave out events.
+      await this.#client.query(
+        `update ${live}.ledger_cursors c set position = h.position from ${live}.ledger_head h
+         where c.position > h.position and c.name <> '${INDEX_CURSOR}'`,
+      )
       await this.#client.query(`drop schema ${shadow}`)
       await this.#client.query(`update ${live}.ledger_head set batch = $1`, [randomUUID()])
       await this.#client.query('commit')
@@ -218,17 +224,22 @@ export class ShadowTables {
     }
   }
 
-  /** In the transaction of the swap: corrects the rows of these types and of all others that are there, in the live table. */
-  async writeEventTypes(types: ReadonlySet<EventType>): Promise<void> {
+  /**
+   * In the transaction of the swap, in the live table: corrects the rows of the types that were read and of all others that
+   * are there, and removes those of which the ledger has no event.
+   */
+  async writeEventTypes(scan: Pick<LedgerScan, 'types' | 'mayHave'>): Promise<void> {
     const { rows } = await this.#client.query<{ type: string; version: number }>(
       'select type, version from event_types',
     )
-    const stored = rows.flatMap(({ type, version }) => (isKnown(type, version) ? [type] : []))
-    const { text, values } = insertEventTypes([...new Set([...types, ...stored])])
+    const stored = rows.filter(({ type, version }) => scan.mayHave(type, version))
+    const known = stored.flatMap(({ type, version }) => (isKnown(type, version) ? [type] : []))
+    const unknown = stored.filter(({ type, version }) => !isKnown(type, version))
     await this.#client.query(
-      'delete from event_types where (type, version) in (select * from unnest($1::text[], $2::smallint[]))',
-      values.slice(0, 2),
+      'delete from event_types where (type, version) not in (select * from unnest($1::text[], $2::smallint[]))',
+      [unknown.map(({ type }) => type), unknown.map(({ version }) => version)],
     )
+    const { text, values } = insertEventTypes([...new Set([...scan.types, ...known])])
     await this.#client.query(text, values)
   }
 

@@ -227,6 +227,11 @@ export class LedgerScan {
     return this.#semanticChecks.types
   }
 
+  /** Whether the ledger may have events of a type and version: the types before a seal are not known. */
+  mayHave(type: string, version: number): boolean {
+    return this.#first > 1 || this.#semanticChecks.hasChecked(type, version)
+  }
+
   /** What the events that were read drew. */
   get drawFrequencies(): DrawFrequencies {
     return this.#semanticChecks.drawCounts.frequencies

@@ -5,7 +5,7 @@ import { type KeptBalances, NotLoaded, Replay } from '../../ledger/replay/replay
 import { incarnations } from '../../ledger/rules/incarnation.ts'
 import type { EventRowReader } from '../../ledger/storage/event-row-reader.ts'
 import { parsePacked } from '../../ledger/storage/packed-columns.ts'
-import { parseEvent } from '../../ledger/storage/stored-event.ts'
+import { isKnown, parseEvent } from '../../ledger/storage/stored-event.ts'
 import { isReadByEvolvers } from '../../ledger/storage/text-bytes.ts'
 import { movementError } from './balance-checks.ts'
 import type { Restore } from './check-checkpoint.ts'
@@ -26,6 +26,8 @@ export class SemanticChecks {
   readonly restores: Restore[] = []
   /** The types of the events that could be read. */
   readonly types = new Set<EventType>()
+  /** The types and versions of the events that could not be read, as `moon-given:1`. */
+  readonly #unreadableTypes = new Set<string>()
   readonly drawCounts: DrawCounts
   readonly #draws: readonly (LuckyChecks | SpinChecks)[]
   readonly #proposals = new ProposalChecks((position, message) => this.#addFinding('approval', position, message))
@@ -47,6 +49,11 @@ export class SemanticChecks {
   /** Events that were checked. */
   get count(): number {
     return this.#count
+  }
+
+  /** Whether an event of a type and version was checked. */
+  hasChecked(type: string, version: number): boolean {
+    return (isKnown(type, version) && this.types.has(type)) || this.#unreadableTypes.has(`${type}:${version}`)
   }
 
   /** The findings since the last call. */
@@ -80,6 +87,7 @@ export class SemanticChecks {
       if (movements.every((movement) => movementError(movement) === undefined)) this.replay.fold(event, movements)
     } catch (error) {
       if (error instanceof NotLoaded) throw error
+      if (check === 'form') this.#unreadableTypes.add(`${type}:${version}`)
       this.#addFinding(check, position, error instanceof Error ? error.message : String(error))
     }
   }

@@ -3,6 +3,7 @@ import { walletAccount } from '../../features/agency/dollars.ts'
 import { withdrawals } from '../../features/agency/withdrawals/withdrawal.ts'
 import { closings } from '../../features/closings/closing.ts'
 import { acknowledgements } from '../../features/closings/finding.ts'
+import { INDEX_CURSOR } from '../../ledger/indexes/index-writer.ts'
 import type { ReplayState } from '../../ledger/replay/replay.ts'
 import { Snapshot } from '../../ledger/replay/snapshot.ts'
 import { balances, currencyOf, holds } from '../../ledger/rules/account.ts'
@@ -136,7 +137,11 @@ export async function verify(url: string, options: VerifyOptions): Promise<Verif
   }
   await scan.drain()
   if (asOf === null && !findings.isFull && differences.length < MAX_FINDINGS)
-    differences.push(...(await checkEventTypes(snapshot, scan.types)), ...(await indexChecks.findings(snapshot)))
+    differences.push(
+      ...(await checkEventTypes(snapshot, scan)),
+      ...(await checkCursors(snapshot)),
+      ...(await indexChecks.findings(snapshot)),
+    )
   await scan.importBalances()
   for (const table of compared) if (table.projection === balances) differences.unshift(...(await compare(table)))
   if (!findings.isFull) {
@@ -281,6 +286,21 @@ async function checkClosings(snapshot: Snapshot, rows: ReplayState, findings: Fi
       message: `${month} was closed with the hash ${checkpoint.hash} at position ${last_position}, before it the ledger has ${hash ?? 'no event there'}`,
     })
   }
+}
+
+/** From a cursor beyond the end, a subscriber would leave out events. `IndexChecks` check the cursor of the index. */
+async function checkCursors(snapshot: Snapshot): Promise<readonly Finding[]> {
+  const beyond = await snapshot.query(
+    `select c.name, c.position, h.position as head from ledger_cursors c join ledger_head h on c.position > h.position
+     where c.name <> '${INDEX_CURSOR}' order by c.name`,
+  )
+  return beyond.map(({ name, position, head }) => ({
+    check: 'projection',
+    position: null,
+    table: 'ledger_cursors',
+    id: String(name),
+    message: `position is ${position}, beyond the end of the ledger, ${head}`,
+  }))
 }
 
 /** The amount on hold of each wallet must be the sum of its pending withdrawals. */

@@ -65,7 +65,10 @@ export class EventLoopLag {
     return (quantile === 1 ? both.max : both.percentile(quantile * 100)) / 1_000_000
   }
 
-  /** Measures from now on until the app closes, and logs which route a stall of seconds belongs to. */
+  /**
+   * Measures from when the app is ready until it closes, and logs which route a stall of seconds belongs to. What blocked the
+   * event loop while the app was built delayed no request.
+   */
   watch(app: FastifyInstance, log: Pick<FastifyBaseLogger, 'warn'>): void {
     const stalls = new StallLog(log)
     app.addHook('onRequest', (request, _reply, done) => {
@@ -80,15 +83,18 @@ export class EventLoopLag {
       stalls.end(request, performance.now())
       done()
     })
-    let last = performance.now()
-    const timer = setInterval(() => {
-      const now = performance.now()
-      const lag = Math.max(0, now - last - TICK_INTERVAL_MS)
-      last = now
-      this.record(lag, now)
-      stalls.tick(lag, now)
-    }, TICK_INTERVAL_MS)
-    timer.unref()
+    let timer: NodeJS.Timeout | undefined
+    app.addHook('onReady', async () => {
+      let last = performance.now()
+      timer = setInterval(() => {
+        const now = performance.now()
+        const lag = Math.max(0, now - last - TICK_INTERVAL_MS)
+        last = now
+        this.record(lag, now)
+        stalls.tick(lag, now)
+      }, TICK_INTERVAL_MS)
+      timer.unref()
+    })
     app.addHook('onClose', async () => clearInterval(timer))
   }
 }

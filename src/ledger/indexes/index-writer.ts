@@ -56,22 +56,29 @@ export class IndexWriter {
     this.#dead = dead
   }
 
-  /** Continues where the index ends: merges that were cut off begin again. */
+  /**
+   * Continues where the index ends: merges that were cut off begin again. Throws where that is beyond the end of the ledger,
+   * as it cannot be known what the index lacks.
+   */
   static async open(client: Client): Promise<IndexWriter> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [
       INDEX_CURSOR,
     ])
-    await client.query("update ledger_index_segments set state = 'dead' where state = 'building'")
-    const cursor = await client.query<{ position: string; table: string }>(
-      `select position, to_regclass('ledger_index_segments')::oid as table from ledger_cursors where name = $1`,
+    const cursor = await client.query<{ position: string; head: string; table: string }>(
+      `select c.position, h.position as head, to_regclass('ledger_index_segments')::oid as table
+       from ledger_cursors c, ledger_head h where c.name = $1`,
       [INDEX_CURSOR],
     )
+    const indexed = Number(cursor.rows[0]?.position ?? 0)
+    const head = Number(cursor.rows[0]?.head ?? 0)
+    if (indexed > head) throw new Error(`the index ends at position ${indexed}, beyond the end of the ledger, ${head}`)
+    await client.query("update ledger_index_segments set state = 'dead' where state = 'building'")
     const { rows } = await client.query<{ level: number; base: string; state: string }>(
       'select level, base, state from ledger_index_segments order by base',
     )
     const segments = rows.map(({ level, base, state }) => ({ level, base: Number(base), state }))
     const dead = segments.filter(({ state }) => state === 'dead')
-    const writer = new IndexWriter(client, String(cursor.rows[0]?.table), Number(cursor.rows[0]?.position ?? 0), dead)
+    const writer = new IndexWriter(client, String(cursor.rows[0]?.table), indexed, dead)
     for (const segment of segments) if (segment.state === 'live') writer.#completed(segment)
     return writer
   }

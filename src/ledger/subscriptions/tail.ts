@@ -1,7 +1,7 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
 import { SingleFlight } from '../../db/async.ts'
-import type { FailureLog } from '../../db/log.ts'
+import { type FailureLog, type Log, silent } from '../../db/log.ts'
 import type { StoredEvent } from '../storage/event-hash.ts'
 import { eventsAfter } from '../storage/stored-event.ts'
 import { EventBuffer } from './event-buffer.ts'
@@ -21,6 +21,7 @@ export interface TailOptions {
   /** For reading events; values arrive as text. */
   readonly pool: Pool
   readonly failureLog: Pick<FailureLog, 'failed' | 'succeeded'>
+  readonly log?: Log
   /** Resolves once the callers of all that this instance has in flight have their replies. */
   readonly waitForInFlight?: () => Promise<void>
   readonly pollMs?: number
@@ -193,13 +194,24 @@ export class Tail {
     isBroken: () => boolean,
   ): Promise<void> {
     await client.query('insert into ledger_cursors (name, position) values ($1, 0) on conflict do nothing', [name])
-    const select = 'select position from ledger_cursors where name = $1'
-    const cursor = await client.query<{ position: string }>(select, [name])
+    const select = 'select c.position, h.position as head from ledger_cursors c, ledger_head h where c.name = $1'
+    const cursor = await client.query<{ position: string; head: string }>(select, [name])
+    const head = Number(cursor.rows[0]?.head ?? 0)
     let position = Number(cursor.rows[0]?.position ?? 0)
     let stored = { position, at: performance.now() }
     const store = async (): Promise<void> => {
       await client.query('update ledger_cursors set position = $2 where name = $1', [name, position])
       stored = { position, at: performance.now() }
+    }
+    if (position > head) {
+      const { log = silent } = this.#options
+      log.warn(
+        { subscriber: name, position, head },
+        'cursor of a subscriber beyond the end of the ledger; it continues at the end, and events may have been left out',
+      )
+      position = head
+      // At once: until the next event is handled, another start would continue at a later end.
+      await store()
     }
     while (!this.#isStopped && !isBroken()) {
       const events = await this.#next(position, subscriber, succeeded, isBroken)

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import type { Finding } from '../../../src/audit/verify/finding.ts'
+import { type Finding, formatFinding } from '../../../src/audit/verify/finding.ts'
 import { requestWithdrawal } from '../../../src/features/agency/withdrawals/request-withdrawal.ts'
 import { addBagItems } from '../../../src/features/gifts/bag.ts'
 import { grantCards } from '../../../src/features/privilege/card.ts'
@@ -254,6 +254,35 @@ test('columns that the owner let be null are findings', async (t) => {
     )
     t.match((await verifyDatabase(other)).findings[0], { check: 'form', position: 14 }, column)
   }
+})
+
+test('a cursor beyond the end and a type without an event are found, and a rebuild removes them', async (t) => {
+  const database = await copyOf(await books())
+  const [{ position } = {}] = await queryRows(database, 'select position from ledger_head')
+  const end = Number(position)
+  await tamper(
+    database,
+    `insert into ledger_cursors values ('live', ${end}), ('push', ${end + 1}), ('indexes', 2560000)
+     on conflict (name) do update set position = excluded.position`,
+    `insert into event_types values ('free-money', 1, '{user_id}'), ('gift-sent', 2, '{user_id}')`,
+  )
+  t.same((await verifyDatabase(database)).findings.map(formatFinding), [
+    'projection: event_types free-money:1: the ledger has no such event',
+    'projection: event_types gift-sent:2: the ledger has no such event',
+    `projection: ledger_cursors push: position is ${end + 1}, beyond the end of the ledger, ${end}`,
+    'projection: ledger_cursors indexes: position is 2560000, which no block of the ledger ends at',
+  ])
+  await rebuildTables(database)
+  t.same((await verifyDatabase(database)).findings, [])
+  const cursors = await queryRows(database, 'select name, position from ledger_cursors order by 1')
+  t.same(
+    cursors.map((row) => Object.values(row)),
+    [
+      ['indexes', '0'],
+      ['live', `${end}`],
+      ['push', `${end}`],
+    ],
+  )
 })
 
 test('the names that data is shown by are compared with those that it was packed by, and written again', async (t) => {

@@ -83,6 +83,21 @@ test('the service measures and logs its own stalls', async (t) => {
   t.match(body, /^event_loop_lag_seconds_count [1-9]/m)
 })
 
+test('what blocks the event loop before the app is ready is no stall', async (t) => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  const lines: unknown[] = []
+  const lag = new EventLoopLag(new Registry())
+  lag.watch(app, { warn: (line: object) => void lines.push(line) })
+  app.register(async () => {
+    for (const end = performance.now() + 2_000; performance.now() < end; ) continue
+  })
+  await app.ready()
+  await until(() => lag.seconds(1) > 0)
+  t.ok(lag.seconds(1) < 1, `${lag.seconds(1)}`)
+  t.same(lines, [])
+})
+
 test('a stall is attributed to the running request, also when its body came late', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())

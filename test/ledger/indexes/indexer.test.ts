@@ -22,6 +22,7 @@ import { isFullRun } from '../../harness/long-tests.ts'
 import { openClient } from '../../harness/postgres/connections.ts'
 import { type TestDatabase, testDatabase } from '../../harness/postgres/test-database.ts'
 import { runs } from '../../harness/properties.ts'
+import { until } from '../../harness/until.ts'
 import {
   addIdleEvents,
   grownLedger,
@@ -30,6 +31,7 @@ import {
   positionsOf,
   readLedger,
   runRandomCommands,
+  setIndexed,
   startIndexer,
   untilIndexed,
 } from './index-fixture.ts'
@@ -154,6 +156,20 @@ test('an index that another has replaced is read again, and nothing is written t
   await untilIndexed(database)
   t.same(await contentOf(database), expectedContent(await readLedger(database)))
   t.same(failures, [])
+})
+
+test('an index beyond the end of the ledger is a failure, until it is another', async (t) => {
+  const database = await grownLedger()
+  const { head } = await positionsOf(database)
+  const beyond = head - (head % BLOCK_EVENTS) + BLOCK_EVENTS
+  await setIndexed(database, beyond)
+  const { failures } = startIndexer(t, database)
+  await until(() => failures.length > 1)
+  const message = `the index ends at position ${beyond}, beyond the end of the ledger, ${head}`
+  t.match(failures, [{ message }, { message }])
+  await setIndexed(database, 0)
+  await untilIndexed(database)
+  t.same(await contentOf(database), expectedContent(await readLedger(database)))
 })
 
 test('pages hold what was written, in order, whatever terms and amounts there are', (t) => {
@@ -355,7 +371,10 @@ test('segments are merged level by level, and reads find the same before, while 
   for (let block = 0; block < blocks; block += 1) {
     await writer.addBlock(Array.from({ length: BLOCK_EVENTS }, (_, i) => giftAt(block * BLOCK_EVENTS + i + 1)))
     // One that is killed in the middle of a merge begins it again.
-    if (block % 41 === 33) writer = await IndexWriter.open(client)
+    if (block % 41 === 33) {
+      await queryRows(database, `update ledger_head set position = ${writer.indexed}`)
+      writer = await IndexWriter.open(client)
+    }
     await writer.tidy()
     if (block % 23 === 0) await check()
   }

@@ -20,10 +20,12 @@ function tailOf(
 ) {
   const pool = openPool(serviceUrl, { max: 4, application_name: 'test' })
   const failureLog: unknown[] = []
+  const warnings: unknown[] = []
   const tail = new Tail({
     url: serviceUrl,
     pool,
     failureLog: { failed: (error) => failureLog.push(error), succeeded: () => {} },
+    log: { warn: (details, message) => warnings.push({ ...details, message }) },
     pollMs: options.pollMs ?? 50,
     ...(options.landed !== undefined && { waitForInFlight: options.landed }),
   })
@@ -32,7 +34,7 @@ function tailOf(
     await tail.stop()
     await pool.end()
   })
-  return { tail, failureLog, pool }
+  return { tail, failureLog, warnings, pool }
 }
 
 let price = 1
@@ -210,6 +212,37 @@ test('a durable subscriber runs on one instance at a time, and another takes ove
     const [cursor] = await queryRows(database, `select position from ledger_cursors where name = 'push'`)
     return cursor?.['position'] === '15'
   })
+})
+
+test('a durable subscriber whose cursor is beyond the end of the ledger continues at the end, and that is logged', async (t) => {
+  const database = await testDatabase()
+  const writer = createTestExecutor(t, database.serviceUrl)
+  await make(writer, 3)
+  await queryRows(database, `insert into ledger_cursors values ('push', 2560000), ('live', 4)`)
+  const { tail, failureLog, warnings } = tailOf(t, database)
+  const taken: number[] = []
+  const take = (events: readonly { position: number }[]): boolean => {
+    taken.push(...events.map(({ position }) => position))
+    return true
+  }
+  tail.subscribeDurable('push', take)
+  const cursors = () => queryRows(database, 'select name, position from ledger_cursors order by 1')
+  await until(async () => (await cursors())[1]?.['position'] === '3')
+  tail.subscribeDurable('live', take)
+  await until(async () => (await cursors())[0]?.['position'] === '3')
+  await make(writer, 2)
+  await until(() => taken.length === 4)
+  t.same(
+    taken.toSorted((a, b) => a - b),
+    [4, 4, 5, 5],
+  )
+  const message = /^cursor of a subscriber beyond the end of the ledger/
+  t.match(warnings, [
+    { subscriber: 'push', position: 2_560_000, head: 3, message },
+    { subscriber: 'live', position: 4, head: 3, message },
+  ])
+  t.equal(warnings.length, 2)
+  t.same(failureLog, [])
 })
 
 test('a durable subscriber continues when its session is ended during a statement, without a failure logged', async (t) => {
