@@ -92,8 +92,8 @@ const METRICS_INTERVAL_MS = 5_000
 const RESTART_MS = 1_000
 
 /**
- * Writes the index of the ledger and measures its lag, until `cleanUp`. In a thread, as it would take the one that serves
- * requests 40 µs a gift at full load, and hold it for 3 ms a block (scripts/bench/README.md).
+ * Writes the index of the ledger and measures its lag, until `cleanUp`. In a thread: it takes some 20 µs an event, and would
+ * hold the event loop for 3 ms a block.
  */
 export function startIndexes(
   { url, subscriberPool }: Pick<Database, 'url' | 'subscriberPool'>,
