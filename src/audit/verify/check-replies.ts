@@ -7,14 +7,14 @@ const MAX_MISMATCHES = 1_000
 
 /**
  * The events in a range whose stored reply is not what it must be, by the position of their command's last event, after $3.
- * A key is taken while its reply is stored, for 48 hours at least, and the reply has the time of its events. The only row
- * under the key of an event is therefore its reply, with its hash. An event that is older than 48 hours may have none, or
- * that of a command that used its key later, 48 hours or more after it. How old an event is follows from the clock or the
- * ledger's last event, whichever is later: the clock may have gone back, and the ledger may have rested while replies expired.
+ * A key is taken while its reply is stored, for 48 hours at least, and a reply has the time of its events. The only row under
+ * the key of an event is therefore its reply, with its hash. An event that is older than 48 hours may have none, or that of a
+ * command that used its key later, 48 hours or more after it. Its age is counted from the clock or the ledger's last event,
+ * whichever is later: the clock may have gone back, and replies expire also while no commands run.
  *
- * Most events are older than any reply, which $4 tells: they are left out before their keys are computed. Each reply is looked
- * up by its key, in the order of keys, as the next one then mostly is in the same page of the index (`offset 0` keeps the
- * planner from reading the whole table for each range). Keys and hashes are those of `replyKey` and `replyHash`.
+ * Most events are older than all stored replies, before $4: they are left out before their keys are computed. Each reply is
+ * looked up by its key, in the order of keys, as the next one then mostly is in the same page of the index (`offset 0` keeps
+ * the planner from reading the whole table for each range). Keys and hashes are those of `replyKey` and `replyHash`.
  */
 const MISMATCHES_SQL = `
   select max(e.position)::text as position, e.actor, ledger_id(e.idempotency_key) as idempotency_key,
@@ -25,7 +25,7 @@ const MISMATCHES_SQL = `
               else 'the stored reply does not match its hash on the ledger' end as message
   from (
     select position, at, actor, idempotency_key, reply_hash,
-           left(encode(sha256(convert_to(actor || E'\\n' || ledger_id(idempotency_key), 'UTF8')), 'hex'), 32)::uuid as key
+           encode(substr(sha256(convert_to(actor || E'\\n' || ledger_id(idempotency_key), 'UTF8')), 1, 16), 'hex')::uuid as key
     from ledger_events
     where position between $1 and $2 and idempotency_key is not null and at >= $4::timestamptz
     order by key offset 0
