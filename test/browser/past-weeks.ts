@@ -36,7 +36,7 @@ export async function pastWeeks(): Promise<TestDatabase> {
     }
   })
   await tamper(database, ...days.map(({ last, at }, i) => moveEvents((days[i - 1]?.last ?? 0) + 1, last, at)))
-  await tamper(database, 'update ledger_head set at = (select max(at) from ledger)')
+  await tamper(database, MOVE_REPLIES, 'update ledger_head set at = (select max(at) from ledger)')
   await rechain(database)
   await rebuild(database.ownerUrl, { progress: () => {}, signal: new AbortController().signal })
   return database
@@ -49,6 +49,11 @@ const moveEvents = (first: number, last: number, at: string): string => `
     select position, dense_rank() over (order by at) as rank from ledger where position between ${first} and ${last}
   ) moved
   where moved.position = e.position`
+
+const MOVE_REPLIES = `
+  update replies set at = e.at
+  from ledger e
+  where key = left(encode(sha256(convert_to(e.actor || E'\\n' || e.idempotency_key, 'UTF8')), 'hex'), 32)::uuid`
 
 async function headOf(database: TestDatabase): Promise<number> {
   const [row] = await queryRows(database, 'select position from ledger_head')

@@ -117,17 +117,6 @@ test('a verification as of a position ignores later events', async (t) => {
   t.match((await verifyDatabase(database, 12)).findings, [{ check: 'head', position: 11 }])
 })
 
-test('deleted replies, replies without events, and replies a day later under the same key are not findings', async (t) => {
-  const database = await seededLedger()
-  await tamper(
-    database,
-    `delete from replies where ${isReplyTo('user:1', 'lucky')}`,
-    `update replies set body = '{}' where ${isReplyTo('user:1', 'too much')}`,
-    `update replies set body = '{}', at = at + interval '24 hours' where ${isReplyTo('user:1', 'standard')}`,
-  )
-  t.same((await verifyDatabase(database)).findings, [])
-})
-
 test('findings about replies do not hide wrong events of the same page', async (t) => {
   const database = await seededLedger()
   await tamper(database, changed(14, `amount[2] = 78`))
